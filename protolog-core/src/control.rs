@@ -2,13 +2,14 @@
 //!
 //! - the switch word of a group ([`switch`])
 //! - the forms of names ([`name`]) and of patterns for them ([`matches_group`])
-//! - the syntax of settings ([`setting`]), of selectors of single calls ([`selector`]) and of rules
-//!   for them ([`site_rule`])
+//! - the syntax of settings ([`setting`]), of selectors of single calls ([`selector`]), of rules
+//!   for them ([`site_rule`]) and of limits ([`limit`])
 //! - the directories of sockets ([`place`])
 //! - the protocol on a socket ([`protocol`])
 //!
 //! Both ends use this code, so they can't disagree. `docs/design/control.md` describes the whole.
 
+pub mod limit;
 pub mod name;
 mod pattern;
 pub mod place;

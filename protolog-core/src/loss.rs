@@ -31,11 +31,13 @@ pub enum LossCause {
     /// Another program emptied, cut or deleted the file that had the message, which nobody may have
     /// copied before.
     Removed = loss_cause::REMOVED as u8,
+    /// A rule limits such messages, and there were more.
+    Limited = loss_cause::LIMITED as u8,
 }
 
 impl LossCause {
     /// All causes, by their number in traces, which counts from 1.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::BufferFull,
         Self::Overwritten,
         Self::Reentrant,
@@ -45,6 +47,7 @@ impl LossCause {
         Self::TemplateLimit,
         Self::WriteFailed,
         Self::Removed,
+        Self::Limited,
     ];
 
     /// The cause with this number in traces.
@@ -64,6 +67,7 @@ impl LossCause {
             Self::TemplateLimit => "template_limit",
             Self::WriteFailed => "write_failed",
             Self::Removed => "removed",
+            Self::Limited => "limited",
         }
     }
 
@@ -79,6 +83,7 @@ impl LossCause {
             Self::TemplateLimit => "too many distinct messages without a dictionary entry",
             Self::WriteFailed => "the file could not be written",
             Self::Removed => "removed from the file by another program",
+            Self::Limited => "suppressed by a limit",
         }
     }
 }
@@ -93,6 +98,6 @@ mod tests {
             assert_eq!(cause as usize, index + 1);
             assert_eq!(LossCause::from_wire(cause as u32), Some(cause));
         }
-        assert_eq!((LossCause::from_wire(0), LossCause::from_wire(10)), (None, None));
+        assert_eq!((LossCause::from_wire(0), LossCause::from_wire(11)), (None, None));
     }
 }

@@ -27,6 +27,8 @@
 //!  160 2 × u64 + stream: valid bytes of the trace file, in an even and in an odd generation
 //!  176 u64 offset of the positions; 0 if the session does not stream
 //!  184 u8[16] + id of the session; 0 once nobody needs the recording
+//!  200 u64 + messages that another program removed from the trace file
+//!  208 u64 + losses by cause 10 that have no counter below
 //!  256 64 × { u64 + key, u64 + count } losses by group and cause; key: bit 63 set, group << 8 | cause
 //! 1280 8 × u64 + losses that have no counter above, by cause - 1
 //! 1344 344 × u64 + messages in all chunks ever completed, by writer id - 1
@@ -94,6 +96,8 @@ pub const OTHER_LOSSES_AT: usize = LOSSES_AT + 16 * LOSSES;
 pub const OTHER_LOSSES: usize = 8;
 /// Offset of the number of messages that another program removed from the trace file, a u64.
 pub const REMOVED_AT: usize = SESSION_ID_AT + 16;
+/// Offset of the number of messages that a limit suppressed, of groups without a counter, a u64.
+pub const LIMITED_AT: usize = REMOVED_AT + 8;
 /// Size of a metadata record's header, in bytes.
 pub const RECORD_HEADER_SIZE: usize = 8;
 
@@ -188,6 +192,7 @@ pub enum HeaderError {
 pub const fn other_losses_at(cause: u32) -> Option<usize> {
     match cause {
         loss_cause::REMOVED => Some(REMOVED_AT),
+        loss_cause::LIMITED => Some(LIMITED_AT),
         1.. if cause as usize <= OTHER_LOSSES => Some(OTHER_LOSSES_AT + 8 * (cause as usize - 1)),
         _ => None,
     }

@@ -363,6 +363,12 @@ pub mod loss {
     pub const CAUSE: u32 = 2;
     /// uint64: number since the last record on this sequence
     pub const COUNT: u32 = 3;
+    /// uint64: nanoseconds when the first of them was lost, if that is known
+    pub const FIRST: u32 = 4;
+    /// uint64: the same of the last
+    pub const LAST: u32 = 5;
+    /// uint32: the clock of these times; absent for BOOTTIME
+    pub const CLOCK_ID: u32 = 6;
 }
 
 /// Ours: causes of losses; [`crate::LossCause`] has their meaning
@@ -385,6 +391,8 @@ pub mod loss_cause {
     pub const WRITE_FAILED: u32 = 8;
     /// Another program emptied, cut or deleted the file that had the message.
     pub const REMOVED: u32 = 9;
+    /// A rule limits such messages, and there were more.
+    pub const LIMITED: u32 = 10;
     /// In traces that are made of archives, in place of what a reader found itself: packets did not
     /// reach the trace, and nobody knows how many.
     pub const FOUND_DROPPED: u32 = 100;

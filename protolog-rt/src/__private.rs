@@ -24,8 +24,9 @@ pub mod log_calls_cannot_stand_in_a_const_fn {
     use super::Emit;
     use crate::arguments::Arguments;
     use crate::level::{self, ProtoLogGroup};
+    use crate::log;
     use crate::note::{NoteBytes, NoteRef};
-    use crate::site::{self, GroupLevel, Site};
+    use crate::site::{GroupLevel, Site};
     use protolog_core::Level;
 
     /// Returns true if the level is enabled for a session or the text output. Inlined with constant
@@ -44,7 +45,7 @@ pub mod log_calls_cannot_stand_in_a_const_fn {
     ) -> bool {
         group.is_compiled()
             && level::is_switch_on(G::page(), group.index(), (note.id(), level), || {
-                site::ask(GroupLevel::new(group.info(), level), NoteRef::new(note))
+                log::ask(GroupLevel::new(group.info(), level), NoteRef::new(note))
             })
     }
 
@@ -56,7 +57,7 @@ pub mod log_calls_cannot_stand_in_a_const_fn {
     pub fn is_rewritten_enabled<G: ProtoLogGroup>(id: u64, group: G, level: Level) -> bool {
         group.is_compiled()
             && level::is_switch_on(G::page(), group.index(), (id, level), || {
-                site::ask_id(GroupLevel::new(group.info(), level), id)
+                log::ask_id(GroupLevel::new(group.info(), level), id)
             })
     }
 

@@ -128,6 +128,16 @@ impl Reader {
         self.last
     }
 
+    /// Returns the time now, in no order with what other threads do: for limits, not for messages.
+    /// It needs no fence, and leaves the bias to whoever has it.
+    pub(crate) fn now_unordered(&mut self) -> u64 {
+        let ticks = ticks();
+        let since = ticks.wrapping_sub(self.piece.start);
+        let now = if since < self.piece.ticks { self.piece.at(since) } else { self.renew(ticks) };
+        self.last = self.last.max(now);
+        self.last
+    }
+
     /// Returns the time now, if it lies in this reader's piece. It may be before the last result of
     /// [`Self::now`].
     #[inline(always)]

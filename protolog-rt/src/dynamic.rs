@@ -6,7 +6,7 @@
 //! as the argument of `%s`, which takes more bytes but loses nothing. The same happens to arguments
 //! that do not fit their template.
 
-use crate::level::rules::{self, SiteState};
+use crate::level::rules::{self, RuledCall, SiteState};
 use crate::level::{GroupInfo, ProtoLogGroup};
 use crate::log;
 use crate::loss::LossCause;
@@ -43,11 +43,15 @@ pub fn log(group: &impl ProtoLogGroup, level: Level, template: &str, args: &[Arg
         return;
     }
     let id = || message_id("", template, level, group.name);
-    let rule = if rules::is_any() {
-        rules::state_of(&Call { id: Some(id()), ..call })
+    let ruled = if rules::is_any() {
+        rules::ruled_call(&Call { id: Some(id()), ..call })
     } else {
-        SiteState::default()
+        RuledCall::default()
     };
+    let rule = ruled.state;
+    if group.takes(level, rule) && !log::passes(ruled, level, group) {
+        return;
+    }
     if rule.is_printed(group.is_text_enabled(level)) {
         crate::text::emit_dynamic(level, group.tag, template, args);
     }

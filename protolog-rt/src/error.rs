@@ -60,6 +60,13 @@ pub enum Error {
         /// The name.
         name: String,
     },
+    /// A rule that comes with the session can't be read.
+    BadRule {
+        /// The problem, with the offending text.
+        problem: String,
+        /// Advice, which begins with a verb.
+        help: &'static str,
+    },
     /// A file could not be created or written.
     File {
         /// The file.
@@ -91,6 +98,7 @@ impl Error {
             }
             Self::NoTriggers => "start the session with `Builder::triggers`",
             Self::AmbiguousGroup { .. } => "write the full name of the group",
+            Self::BadRule { help, .. } => help,
             Self::NoGroupName { .. } => "name a group, a prefix of groups, or `*` for all of them",
             Self::File { error, .. } => Refused::of(error).map_or(
                 "check that the directory exists, may be written to, and has space",
@@ -127,6 +135,7 @@ impl fmt::Display for Error {
                     write!(f, "{} `{candidate}`", if index == 0 { "" } else { "," })
                 })
             }
+            Self::BadRule { problem, .. } => f.write_str(problem),
             Self::NoGroupName { name } => write!(f, "`{name}` is no name of a group"),
             Self::File { path, error } => {
                 write!(f, "can't write `{}`: {}", path.display(), describe(error))
@@ -166,6 +175,7 @@ impl std::error::Error for Error {
             | Self::NoTriggers
             | Self::NoMessage { .. }
             | Self::AmbiguousGroup { .. }
+            | Self::BadRule { .. }
             | Self::NoGroupName { .. } => None,
         }
     }

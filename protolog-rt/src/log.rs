@@ -1,13 +1,46 @@
 //! The entrance to the write path for the rest of the crate.
 
-use crate::level::rules::SiteState;
+use crate::level::rules::{RuledCall, SiteState};
 use crate::level::{self, GroupInfo};
-use crate::site::GroupLevel;
+use crate::note::NoteRef;
+use crate::site::{GroupLevel, key};
 use crate::writer::{self, Head};
 use protolog_core::Level;
 
 pub(crate) use crate::writer::args::Args;
 pub use crate::writer::fast::FastArgs;
+
+/// Asks for a call whose group has not registered, or has calls with rules. One function for all
+/// calls, which pass two addresses.
+#[cold]
+#[inline(never)]
+pub(crate) fn ask(group_level: GroupLevel, note: NoteRef) -> bool {
+    ask_by_key(group_level, key(note, 0))
+}
+
+/// As [`ask`], for a call without a note.
+#[cold]
+#[inline(never)]
+pub(crate) fn ask_id(group_level: GroupLevel, id: u64) -> bool {
+    ask_by_key(group_level, id)
+}
+
+fn ask_by_key(group_level: GroupLevel, key: u64) -> bool {
+    let (group, level) = group_level.parts();
+    group.ask_call(level, key).is_some_and(|call| passes(call, level, group))
+}
+
+/// Returns whether a message passes the limits that rules set; one that does not is counted.
+pub(crate) fn passes(call: RuledCall, level: Level, group: &'static GroupInfo) -> bool {
+    let passed = call.pass_limits();
+    if let Err(now) = passed {
+        let is_traced = group.is_trace_enabled(level) && !call.state.is_untraced();
+        if call.state.is_traced() || is_traced {
+            writer::count_limited(GroupLevel::new(group, level), call.state.is_traced(), now);
+        }
+    }
+    passed.is_ok()
+}
 
 /// Writes a message with `args` to the sessions that record its level.
 #[inline]

@@ -16,14 +16,26 @@ pub(crate) struct LossCount {
     pub(crate) group: u32,
     pub(crate) cause: LossCause,
     pub(crate) count: u64,
+    /// When the first and the last were lost, in nanoseconds of BOOTTIME; none if nobody noted it.
+    pub(crate) times: Option<(u64, u64)>,
 }
 
 impl LossCount {
+    /// A number of messages that were lost at an unknown time.
+    pub(crate) const fn new(group: u32, cause: LossCause, count: u64) -> Self {
+        Self { group, cause, count, times: None }
+    }
+
     /// Adds it to `all`, of which each has its own group and cause.
     pub(crate) fn add_to(self, all: &mut Vec<Self>) {
         let same = |known: &&mut Self| (known.group, known.cause) == (self.group, self.cause);
         match all.iter_mut().find(same) {
-            Some(known) => known.count += self.count,
+            Some(known) => {
+                known.count += self.count;
+                let join =
+                    |one: (u64, u64), other: (u64, u64)| (one.0.min(other.0), one.1.max(other.1));
+                known.times = known.times.zip(self.times).map(|(one, other)| join(one, other));
+            }
             None => all.push(self),
         }
     }
@@ -65,6 +77,9 @@ struct LossSlot {
     /// `USED`, group and cause; 0 while unused.
     key: AtomicU64,
     count: AtomicU64,
+    /// When the first and the last of them were lost, in nanoseconds; 0 if nobody noted it.
+    first: AtomicU64,
+    last: AtomicU64,
 }
 
 const USED: u64 = 1 << 63;
@@ -75,7 +90,7 @@ impl LossCounters {
         Self {
             mirror: None,
             pending: AtomicU64::new(0),
-            slots: [const { LossSlot { key: AtomicU64::new(0), count: AtomicU64::new(0) } }; SLOTS],
+            slots: [const { LossSlot::new() }; SLOTS],
             rest: [const { AtomicU64::new(0) }; LossCause::ALL.len()],
         }
     }
@@ -93,23 +108,40 @@ impl LossCounters {
     /// Counts `count` lost messages of group `group`.
     #[cold]
     pub(crate) fn add(&self, group: u32, cause: LossCause, count: u64) {
-        self.restore(LossCount { group, cause, count });
+        self.restore(LossCount::new(group, cause, count));
         if let Some(mirror) = &self.mirror {
             mirror.add(group, cause, count);
         }
     }
 
-    /// Adds losses that the mirror has already.
-    pub(crate) fn restore(&self, lost: LossCount) {
-        let key = USED | (lost.group as u64) << 8 | lost.cause as u64;
-        self.add_key(key, lost.cause, lost.count);
+    /// Counts a message of group `group` that was suppressed at this time, in nanoseconds of
+    /// BOOTTIME. Returns whether it is the first since those were taken.
+    #[cold]
+    pub(crate) fn add_limited(&self, group: u32, now: u64) -> bool {
+        let cause = LossCause::Limited;
+        let lost = LossCount { times: Some((now, now)), ..LossCount::new(group, cause, 1) };
+        let is_first = self.restore(lost);
+        if let Some(mirror) = &self.mirror {
+            mirror.add(group, cause, 1);
+        }
+        is_first
     }
 
-    fn add_key(&self, key: u64, cause: LossCause, count: u64) {
-        let counter = self.slots.iter().find(|slot| slot.claim(key)).map(|slot| &slot.count);
-        counter.unwrap_or(&self.rest[cause as usize - 1]).fetch_add(count, Ordering::Relaxed);
+    /// Adds losses that the mirror has already. Returns whether they are the first with times.
+    pub(crate) fn restore(&self, lost: LossCount) -> bool {
+        let key = USED | (lost.group as u64) << 8 | lost.cause as u64;
+        self.add_key(key, lost)
+    }
+
+    fn add_key(&self, key: u64, lost: LossCount) -> bool {
+        let slot = self.slots.iter().find(|slot| slot.claim(key));
+        let times = slot.zip(lost.times);
+        let is_first = times.is_some_and(|(slot, (first, last))| slot.note_times(first, last));
+        let counter = slot.map_or(&self.rest[lost.cause as usize - 1], |slot| &slot.count);
+        counter.fetch_add(lost.count, Ordering::Release);
         // After the count, so that a reader that misses it comes back.
         self.pending.store(1, Ordering::Release);
+        is_first
     }
 
     /// Returns true if there may be losses to take.
@@ -128,13 +160,32 @@ impl LossCounters {
                 break;
             };
             let count = slot.count.load(Ordering::Relaxed);
-            all.push(LossCount { group: (key >> 8) as u32, cause, count });
+            all.push(LossCount::new((key >> 8) as u32, cause, count));
         }
         for (cause, counter) in LossCause::ALL.into_iter().zip(&self.rest) {
-            all.push(LossCount { group: 0, cause, count: counter.load(Ordering::Relaxed) });
+            all.push(LossCount::new(0, cause, counter.load(Ordering::Relaxed)));
         }
         all.retain(|counted| counted.count > 0);
         all
+    }
+
+    /// Takes the messages that limits suppressed, and leaves other losses.
+    pub(crate) fn take_limited(&self) -> Vec<LossCount> {
+        let mut taken = Vec::new();
+        if !self.has_pending() {
+            return taken;
+        }
+        for slot in &self.slots {
+            let key = slot.key.load(Ordering::Acquire);
+            if key & 0xff == LossCause::Limited as u64 {
+                let lost = LossCount::new((key >> 8) as u32, LossCause::Limited, 0);
+                slot.offer(lost, &mut |lost| {
+                    taken.push(lost);
+                    true
+                });
+            }
+        }
+        taken
     }
 
     /// Takes the losses one by one, until `accept` returns false because it has no room; that one
@@ -149,36 +200,38 @@ impl LossCounters {
 
     /// The same; returns false if not all were accepted.
     fn try_take(&self, mut accept: impl FnMut(LossCount) -> bool) -> bool {
-        let mut offer = |group, cause, counter: &AtomicU64| {
-            // Most are zero: look before writing.
-            if counter.load(Ordering::Relaxed) == 0 {
-                return true;
-            }
-            // Taken before it is passed on: a writer and the session's thread may both be here.
-            let count = counter.swap(0, Ordering::Relaxed);
-            let accepted = count == 0 || accept(LossCount { group, cause, count });
-            if !accepted {
-                counter.fetch_add(count, Ordering::Relaxed);
-            }
-            accepted
-        };
         for slot in &self.slots {
             let key = slot.key.load(Ordering::Acquire);
             let Some(&cause) = LossCause::ALL.iter().find(|&&cause| cause as u64 == key & 0xff)
             else {
                 break;
             };
-            if !offer((key >> 8) as u32, cause, &slot.count) {
+            if !slot.offer(LossCount::new((key >> 8) as u32, cause, 0), &mut accept) {
                 return false;
             }
         }
         for (cause, counter) in LossCause::ALL.into_iter().zip(&self.rest) {
-            if !offer(0, cause, counter) {
+            if !offer(LossCount::new(0, cause, 0), counter, &mut accept) {
                 return false;
             }
         }
         true
     }
+}
+
+/// Takes what a counter has, unless `accept` refuses it; returns false then.
+fn offer(lost: LossCount, counter: &AtomicU64, accept: &mut dyn FnMut(LossCount) -> bool) -> bool {
+    // Most are zero: look before writing.
+    if counter.load(Ordering::Relaxed) == 0 {
+        return true;
+    }
+    // Taken before it is passed on: a writer and the session's thread may both be here.
+    let count = counter.swap(0, Ordering::Acquire);
+    let accepted = count == 0 || accept(LossCount { count, ..lost });
+    if !accepted {
+        counter.fetch_add(count, Ordering::Relaxed);
+    }
+    accepted
 }
 
 /// Losses of threads that had no sequence to count them on, by group, level and cause, since the
@@ -206,7 +259,8 @@ impl UnattributedLosses {
     #[cold]
     pub(crate) fn add(&self, group: u32, level: Level, cause: LossCause) {
         let level = (level.severity() as u64) << LEVEL_SHIFT;
-        self.0.add_key(USED | level | (group as u64) << 8 | cause as u64, cause, 1);
+        let key = USED | level | (group as u64) << 8 | cause as u64;
+        self.0.add_key(key, LossCount::new(group, cause, 1));
     }
 
     /// Counts a message of a group that is not known.
@@ -241,12 +295,12 @@ impl UnattributedLosses {
             let count = new(&slot.count, before);
             let cause = LossCause::ALL.into_iter().find(|&cause| cause as u64 == key & 0xff);
             let Some(cause) = cause.filter(|_| is_enabled(group, severity)) else { continue };
-            all.push(LossCount { group, cause, count });
+            all.push(LossCount::new(group, cause, count));
         }
         for ((counter, before), cause) in
             self.0.rest.iter().zip(&mut snapshot.rest).zip(LossCause::ALL)
         {
-            all.push(LossCount { group: 0, cause, count: new(counter, before) });
+            all.push(LossCount::new(0, cause, new(counter, before)));
         }
         all.retain(|counted| counted.count > 0);
         all
@@ -254,6 +308,47 @@ impl UnattributedLosses {
 }
 
 impl LossSlot {
+    const fn new() -> Self {
+        Self {
+            key: AtomicU64::new(0),
+            count: AtomicU64::new(0),
+            first: AtomicU64::new(0),
+            last: AtomicU64::new(0),
+        }
+    }
+
+    /// As [`offer`], with the times.
+    fn offer(&self, lost: LossCount, accept: &mut dyn FnMut(LossCount) -> bool) -> bool {
+        if self.count.load(Ordering::Relaxed) == 0 {
+            return true;
+        }
+        // Before the count: what is added in between has noted its time for the next one, too.
+        let first = self.first.swap(0, Ordering::Relaxed);
+        let mut times = None;
+        let accepted = offer(lost, &self.count, &mut |lost| {
+            let last = self.last.load(Ordering::Relaxed);
+            times = (last > 0).then_some((if first == 0 { last } else { first }, last));
+            accept(LossCount { times, ..lost })
+        });
+        if let (false, Some((first, last))) = (accepted, times) {
+            self.note_times(first, last);
+        }
+        accepted
+    }
+
+    /// Notes when messages were lost that are counted next. One thread adds to a slot with times,
+    /// or the last one has ended. Returns whether nothing was noted before.
+    fn note_times(&self, first: u64, last: u64) -> bool {
+        let before = self.first.load(Ordering::Relaxed);
+        if before == 0 || first < before {
+            self.first.store(first, Ordering::Relaxed);
+        }
+        if last > self.last.load(Ordering::Relaxed) {
+            self.last.store(last, Ordering::Relaxed);
+        }
+        before == 0
+    }
+
     /// Takes the slot for `key` if it is unused. Returns true if it is the slot of `key`.
     fn claim(&self, key: u64) -> bool {
         let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
@@ -314,7 +409,7 @@ mod tests {
         let losses = LossCounters::mirrored(Some(Arc::clone(&mirror) as Arc<dyn Mirror>));
         losses.add(7, LossCause::BufferFull, 2);
         for (group, cause, count) in taken(&losses) {
-            losses.restore(LossCount { group, cause, count });
+            losses.restore(LossCount::new(group, cause, count));
         }
         assert_eq!(taken(&losses), [(7, LossCause::BufferFull, 2)]);
         assert_eq!(*mirror.0.lock().unwrap(), [(7, LossCause::BufferFull, 2)]);
@@ -347,6 +442,39 @@ mod tests {
         assert_eq!(taken(&losses), []);
         losses.add(7, LossCause::Truncated, 1);
         assert_eq!(taken(&losses), [(7, LossCause::Truncated, 1)]);
+    }
+
+    #[test]
+    fn suppressed_messages_have_times() {
+        let losses = LossCounters::new();
+        let taken = |losses: &LossCounters| {
+            let mut all = Vec::new();
+            losses.take(|counted| {
+                all.push((counted.group, counted.count, counted.times));
+                true
+            });
+            all
+        };
+        assert!(losses.add_limited(7, 100));
+        assert!(!losses.add_limited(7, 150));
+        losses.add_limited(8, 120);
+        losses.add(7, LossCause::Truncated, 1);
+        let expected = [(7, 2, Some((100, 150))), (8, 1, Some((120, 120))), (7, 1, None)];
+        assert_eq!(taken(&losses), expected);
+        losses.add_limited(7, 200);
+        losses.add(7, LossCause::Truncated, 1);
+        assert_eq!(losses.take_limited().len(), 1);
+        assert_eq!(taken(&losses), [(7, 1, None)], "other losses stay");
+        assert!(losses.add_limited(7, 300));
+        losses.take(|_| false);
+        losses.add_limited(7, 310);
+        assert_eq!(taken(&losses), [(7, 2, Some((300, 310)))], "what has no room stays");
+        let restored = LossCounters::new();
+        for (group, count, times) in expected {
+            restored
+                .restore(LossCount { times, ..LossCount::new(group, LossCause::Limited, count) });
+        }
+        assert_eq!(taken(&restored)[0], (7, 3, Some((100, 150))));
     }
 
     #[test]

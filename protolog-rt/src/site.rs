@@ -143,27 +143,10 @@ impl GroupLevel {
     }
 }
 
-/// Asks for a call whose group has not registered, or has calls with rules. One function for all
-/// calls, which pass two addresses.
-#[cold]
-#[inline(never)]
-pub(crate) fn ask(group_level: GroupLevel, note: NoteRef) -> bool {
-    let (group, level) = group_level.parts();
-    group.ask_call(level, key(note, 0))
-}
-
 /// Returns the key of a call's rule: the address of its note, or its id if it has none.
 pub(crate) fn key(note: NoteRef, id: u64) -> u64 {
     let note = note.bytes();
     if note.is_empty() { id } else { note.as_ptr().addr() as u64 }
-}
-
-/// As [`ask`], for a call without a note.
-#[cold]
-#[inline(never)]
-pub(crate) fn ask_id(group_level: GroupLevel, id: u64) -> bool {
-    let (group, level) = group_level.parts();
-    group.ask_call(level, id)
 }
 
 /// `to[at..][..from.len()].copy_from_slice(from)`, in constants: byte by byte would be the larger

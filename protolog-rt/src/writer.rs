@@ -65,7 +65,7 @@ mod thread_state;
 // Only that bridge asks for the current track.
 pub(crate) mod track;
 
-pub(crate) use drops::drop_message;
+pub(crate) use drops::{count_limited, drop_message};
 pub(crate) use path::{write_message, write_packet, write_to_all, write_with_stack};
 pub(crate) use reentrancy::{ReentrancyGuard, guarded};
 pub use routes::prepare_thread;
@@ -168,6 +168,18 @@ impl Writer {
     /// sessions.
     fn is_stale(&self) -> bool {
         self.epoch.load(Ordering::Relaxed) != running::epoch()
+    }
+
+    /// Counts a message of a group that a limit suppressed, of the writer's own thread.
+    fn count_limited(&self, group: u32, now: u64) {
+        if self.losses.add_limited(group, now) {
+            self.gate.enter();
+            // SAFETY: *busy*: called by the writer's thread, which is within a message or guarded.
+            let own = unsafe { &*self.own.get() };
+            // A reader that sleeps until somebody takes a chunk would not hear of it before.
+            own.core.as_ref().into_iter().for_each(|core| core.wake_sleeper());
+            self.gate.exit();
+        }
     }
 
     /// Completes the chunk at the end of the thread or of the session.

@@ -7,11 +7,17 @@
 //! site #58f2c41b9a07d36e=on,text     recorded and printed
 //! site module app::net=notext        not printed, recorded as before
 //! site net and verbose=default       as its group, whatever an earlier rule says
+//! site net=limit:100/s:500           each call at most 100 times a second, and 500 at once
+//! site net=group-limit:1000/s        all calls that the rule takes in a group together
+//! site net=nolimit,nogroup-limit     without limits, whatever an earlier rule says
 //! ```
+//!
+//! [`super::limit`] has the forms of limits.
 //!
 //! A rule changes only what it mentions, and a later rule wins. A program in Java reports such a
 //! setting as one that it does not know, and goes on.
 
+use super::limit::Limit;
 use super::name::{after_keyword, find_unquoted};
 use super::selector::{Selector, SelectorError};
 use super::setting::Settings;
@@ -25,6 +31,10 @@ pub struct SiteSetting {
     pub trace: Option<bool>,
     /// Whether it is printed.
     pub text: Option<bool>,
+    /// The limit of each call; `Some(None)` for no limit.
+    pub limit: Option<Option<Limit>>,
+    /// The limit of all calls together that the rule takes in a group.
+    pub group_limit: Option<Option<Limit>>,
     /// Earlier rules no longer hold.
     pub resets: bool,
 }
@@ -90,6 +100,19 @@ impl<'a> Iterator for SiteRules<'a> {
 }
 
 impl SiteSetting {
+    /// Returns what is left of it before a later one of the same calls: the parts that this leaves
+    /// as they are.
+    #[must_use]
+    pub fn before(self, later: Self) -> Self {
+        Self {
+            trace: self.trace.filter(|_| later.trace.is_none()),
+            text: self.text.filter(|_| later.text.is_none()),
+            limit: self.limit.filter(|_| later.limit.is_none()),
+            group_limit: self.group_limit.filter(|_| later.group_limit.is_none()),
+            resets: self.resets,
+        }
+    }
+
     /// Reads the words after `=`; the word that is none.
     ///
     /// # Errors
@@ -109,14 +132,29 @@ impl SiteSetting {
                 setting.text = Some(true);
             } else if is("notext") {
                 setting.text = Some(false);
+            } else if is("nolimit") {
+                setting.limit = Some(None);
+            } else if is("nogroup-limit") {
+                setting.group_limit = Some(None);
             } else if is("default") {
                 setting.resets = true;
+            } else if let Some(limit) = limit_of("limit", word) {
+                setting.limit = Some(Some(limit));
+            } else if let Some(limit) = limit_of("group-limit", word) {
+                setting.group_limit = Some(Some(limit));
             } else {
                 return Err(word);
             }
         }
         Ok(setting)
     }
+}
+
+/// The limit in a word of this name: `limit:100/s`, or with a space.
+fn limit_of(name: &str, word: &str) -> Option<Limit> {
+    let (start, rest) = word.split_at_checked(name.len())?;
+    let rest = rest.strip_prefix([':', ' '])?;
+    start.eq_ignore_ascii_case(name).then(|| Limit::parse(rest)).flatten()
 }
 
 fn item<'a>(
@@ -151,7 +189,7 @@ impl SiteRuleError<'_> {
                 "write site SELECTOR=WORDS, as in `site net.rs:120-180=on`"
             }
             SiteRuleProblem::BadWord => {
-                "use on, off, text, notext, notrace or default, with commas between"
+                "use on, off, text, notext, notrace, limit:100/s, group-limit:100/s, nolimit, nogroup-limit or default, with commas between"
             }
             SiteRuleProblem::Selector(error) => error.help(),
         }
@@ -206,13 +244,18 @@ impl fmt::Display for SiteSetting {
             (Some(false), _) => "notext",
         };
         let words = [if self.resets { "default" } else { "" }, trace, text];
-        let mut is_first = true;
+        let mut comma = "";
         for word in words.iter().filter(|word| !word.is_empty()) {
-            if !is_first {
-                f.write_str(",")?;
+            write!(f, "{comma}{word}")?;
+            comma = ",";
+        }
+        for (name, limit) in [("limit", self.limit), ("group-limit", self.group_limit)] {
+            match limit {
+                Some(Some(limit)) => write!(f, "{comma}{name}:{limit}")?,
+                Some(None) => write!(f, "{comma}no{name}")?,
+                None => continue,
             }
-            f.write_str(word)?;
-            is_first = false;
+            comma = ",";
         }
         Ok(())
     }

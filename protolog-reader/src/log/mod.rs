@@ -82,8 +82,7 @@ impl Log {
         let mut losses = Vec::with_capacity(collected.losses.0.len());
         for mut found in mem::take(&mut collected.losses).0 {
             convert(&mut found.moment);
-            let Moment { ns: time, guessed, .. } = found.moment;
-            losses.push(Loss { time, guessed, ..found.loss });
+            losses.push(found.converted(found.moment));
         }
         losses.sort_by_key(|loss| (loss.time, loss.guessed));
         let slices = collected.slices.finish(convert);

@@ -3,7 +3,7 @@
 use std::fmt;
 
 pub use protolog_core::LossCause;
-use protolog_core::schema::{loss, loss_cause};
+use protolog_core::schema::{clock_id, loss, loss_cause};
 use protozero::{DecodeError, Field};
 
 use crate::clocks::Moment;
@@ -22,6 +22,9 @@ pub struct Loss {
     pub group: Option<u32>,
     /// Number of messages or packets; none if it is not known.
     pub count: Option<u64>,
+    /// Nanoseconds of the trace's clock when the first of them was lost, if that is known; the last
+    /// was lost at `time` then.
+    pub from: Option<i64>,
     pub(crate) thread: u32,
     pub(crate) guessed: bool,
 }
@@ -139,6 +142,10 @@ pub(crate) struct LossRecord {
     pub(crate) group: Option<u32>,
     pub(crate) cause: u32,
     pub(crate) count: u64,
+    /// When the first and the last were lost, in nanoseconds of a clock.
+    first: Option<u64>,
+    last: Option<u64>,
+    clock: Option<u32>,
 }
 
 impl LossRecord {
@@ -150,10 +157,21 @@ impl LossRecord {
                 loss::GROUP_ID => parsed.group = Some(field.as_u32()?).filter(|id| *id != 0),
                 loss::CAUSE => parsed.cause = field.as_u32()?,
                 loss::COUNT => parsed.count = field.as_u64()?,
+                loss::FIRST => parsed.first = Some(field.as_u64()?),
+                loss::LAST => parsed.last = Some(field.as_u64()?),
+                loss::CLOCK_ID => parsed.clock = Some(field.as_u32()?),
                 _ => {}
             }
         }
         Ok(parsed)
+    }
+
+    /// When the last was lost, and nanoseconds since the first, if the writer noted that.
+    fn times(&self) -> Option<(Moment, u64)> {
+        let (first, last) = self.first.zip(self.last)?;
+        let clock = self.clock.unwrap_or(clock_id::BOOTTIME);
+        let moment = Moment { ns: last as i64, clock, guessed: false };
+        Some((moment, last.saturating_sub(first)))
     }
 }
 
@@ -166,6 +184,16 @@ pub(crate) struct Losses(pub(crate) Vec<FoundLoss>);
 pub(crate) struct FoundLoss {
     pub(crate) moment: Moment,
     pub(crate) loss: Loss,
+    /// Nanoseconds since the first was lost, if that is known.
+    span: Option<u64>,
+}
+
+impl FoundLoss {
+    /// The loss, with its moment in the trace's clock.
+    pub(crate) fn converted(&self, Moment { ns: time, guessed, .. }: Moment) -> Loss {
+        let from = self.span.map(|span| time.wrapping_sub(span as i64));
+        Loss { time, from, guessed, ..self.loss }
+    }
 }
 
 impl Losses {
@@ -178,8 +206,13 @@ impl Losses {
     ) -> bool {
         let reason = LossReason::from_wire(record.cause);
         let count = Some(record.count).filter(|_| reason.is_counted());
-        self.push(reason, record.group, count, thread, moment);
-        !reason.is_cut()
+        let times = record.times();
+        self.push(reason, record.group, count, thread, times.map_or(moment, |(last, _)| last));
+        if let (Some(found), Some((_, span))) = (self.0.last_mut(), times) {
+            found.span = Some(span);
+        }
+        // What a limit suppressed was no packet.
+        !reason.is_cut() && reason != LossReason::Reported(LossCause::Limited)
     }
 
     /// Adds a loss of an unknown number of packets.
@@ -213,7 +246,7 @@ impl Losses {
         thread: u32,
         moment: Moment,
     ) {
-        let loss = Loss { time: 0, reason, group, count, thread, guessed: false };
-        self.0.push(FoundLoss { moment, loss });
+        let loss = Loss { time: 0, reason, group, count, from: None, thread, guessed: false };
+        self.0.push(FoundLoss { moment, loss, span: None });
     }
 }

@@ -16,7 +16,9 @@ use crate::clocks::{TRACE_CLOCK, default_clock};
 use crate::inputs::input_clocks::ClockNumbers;
 use crate::packets::trace_packet::Packet;
 use crate::sequences::thread;
-use protolog_core::schema::{clock, clock_snapshot, packet, packet_defaults, sequence_info};
+use protolog_core::schema::{
+    clock, clock_id, clock_snapshot, loss, packet, packet_defaults, sequence_info,
+};
 use std::collections::{BTreeSet, HashMap};
 
 /// The changes to the packets of one input.
@@ -71,7 +73,7 @@ impl Changes {
         let process = process.and_then(|pid| self.processes.get(&pid).copied());
         let is_unnamed = found.clock == TRACE_CLOCK && !self.defaults.contains(&sequence);
         let clock = self.clocks.unnamed.filter(|_| is_unnamed && found.timestamp.is_some());
-        let has_clock = found.snapshot.is_some() || found.defaults.is_some();
+        let has_clock = found.snapshot.is_some() || found.defaults.is_some() || found.has_losses;
         let is_renumbered =
             !self.clocks.renumbered.is_empty() && (has_clock || found.clock != TRACE_CLOCK);
         let has_primary = self.clocks.unnamed.is_some() && found.snapshot.is_some();
@@ -109,6 +111,10 @@ impl Changes {
                     let defaults = self.renumber(content, packet_defaults::TIMESTAMP_CLOCK_ID);
                     kept.extend(encoded(|to| to.bytes(field.number, &defaults)));
                 }
+                (packet::LOSS, _) => {
+                    let record = self.loss(content);
+                    kept.extend(encoded(|to| to.bytes(field.number, &record)));
+                }
                 (packet::TIMESTAMP_CLOCK_ID, _) => {
                     kept.extend(self.renumber(whole, packet::TIMESTAMP_CLOCK_ID));
                 }
@@ -119,6 +125,16 @@ impl Changes {
             kept.extend(encoded(|to| to.uint32(packet::TIMESTAMP_CLOCK_ID, clock)));
         }
         kept
+    }
+
+    /// A record of losses whose times, if it has any, name the new number of their clock.
+    fn loss(&self, bytes: &[u8]) -> Vec<u8> {
+        let has = |number| fields(bytes).any(|(field, _)| field.number == number);
+        let mut record = bytes.to_vec();
+        if has(loss::LAST) && !has(loss::CLOCK_ID) {
+            record.extend(encoded(|to| to.uint32(loss::CLOCK_ID, clock_id::BOOTTIME)));
+        }
+        self.renumber(&record, loss::CLOCK_ID)
     }
 
     /// A snapshot with the new numbers of its clocks, that names no other clock of the trace than

@@ -264,7 +264,7 @@ impl<'a, 'b> Copier<'a, 'b> {
         let losses = fields(bytes).filter(|(field, _)| field.number == packet::LOSS);
         for (loss, _) in losses {
             let known = LossRecord::parse(loss).is_ok_and(|loss| {
-                let LossRecord { group, cause, count } = loss;
+                let LossRecord { group, cause, count, .. } = loss;
                 let parts = [group.unwrap_or(0).into(), cause.into(), count];
                 let guessed = place.loss_moment.guessed.into();
                 let content =

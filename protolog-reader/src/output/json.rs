@@ -5,6 +5,8 @@
 //! {"type":"loss","ts":2000,"reason":"buffer_full","group":"demo::AppLog::Disk","count":3,"pid":1234,"tid":1240}
 //! ```
 //!
+//! What a limit suppressed has the time of its first message, too (`from_ts`).
+//!
 //! With spans, a thread that enters or leaves one has a line, with the nanoseconds that it was in
 //! there. Where the end was lost, it has `end_lost` and the nanoseconds that it was at most
 //! (`longest`), at the time by which it had ended; where it is not in the trace, `end_missing`:
@@ -210,6 +212,9 @@ impl<'a> JsonWriter<'a> {
         }
         if let Some(count) = loss.count {
             push_number(out, "count", count);
+        }
+        if let Some(from) = loss.from {
+            push_number(out, "from_ts", from);
         }
     }
 

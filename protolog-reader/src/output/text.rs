@@ -247,6 +247,10 @@ impl<'a> TextWriter<'a> {
         self.head.push_str(&level_and_tag('!', loss.reason.tag()));
         self.body.clear();
         loss::describe(&mut self.body, self.log.dictionary(), loss.reason, loss.group, loss.count)?;
+        if let Some(from) = loss.from {
+            self.body.push_str(", since ");
+            self.times.write(self.log, from, &mut self.body)?;
+        }
         self.lines("\x1b[35m", None, out);
         Ok(())
     }

@@ -31,7 +31,7 @@ use std::io;
 use std::thread;
 
 use crate::bytes::source::ByteSource;
-use crate::clocks::{Moment, TRACE_CLOCK};
+use crate::clocks::TRACE_CLOCK;
 use crate::decode::collect::{Collected, MessageRecord};
 use crate::decode::compact;
 use crate::decode::decoder::Decoder;
@@ -381,12 +381,11 @@ impl ReadPages for Remainder {
         let known = rest.partition_point(|loss| is_before(loss.time));
         self.shown_losses += known;
         let found = collected.losses.0.iter();
-        self.found.extend(found.filter(|it| it.loss.reason == LossReason::Malformed).map(
-            |found| {
-                let Moment { ns: time, guessed, .. } = found.moment;
-                Loss { time, guessed, ..found.loss }
-            },
-        ));
+        self.found.extend(
+            found
+                .filter(|it| it.loss.reason == LossReason::Malformed)
+                .map(|found| found.converted(found.moment)),
+        );
         let found = self.found.extract_if(.., |loss| is_before(loss.time));
         let mut losses: Vec<Loss> = rest[..known].iter().copied().chain(found).collect();
         losses.sort_by_key(|loss| (loss.time, loss.guessed));

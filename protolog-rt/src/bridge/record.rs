@@ -2,7 +2,8 @@
 
 use crate::dynamic::{Arg, trace_as, trace_text};
 use crate::level::GroupInfo;
-use crate::level::rules::{self, SiteState};
+use crate::level::rules::{self, RuledCall};
+use crate::log;
 use crate::message_table::NewMessage;
 use crate::value::FixedString;
 use protolog_core::control::selector::Call;
@@ -32,11 +33,15 @@ pub(super) fn write(
     let mut place = FixedString::<PLACE>::new();
     let place = place.print(&format_args!("{file}:{line}"));
     let id = message_id(place, "%s", level, group.name);
-    let mut rule = SiteState::default();
+    let mut ruled = RuledCall::default();
     if rules::is_any() {
         let lines = [line];
         let known = call(group, level, file, &lines);
-        rule = rules::state_of(&Call { id: Some(id), template: text, ..known });
+        ruled = rules::ruled_call(&Call { id: Some(id), template: text, ..known });
+    }
+    let rule = ruled.state;
+    if group.takes(level, rule) && !log::passes(ruled, level, group) {
+        return;
     }
     if rule.is_printed(group.is_text_enabled(level)) {
         crate::text::emit_dynamic(level, group.tag, "%s", &[Arg::Str(text)]);

@@ -18,7 +18,7 @@ mod spans;
 
 use super::{record, targets};
 use crate::dynamic::{trace_as, trace_rendered};
-use crate::level::rules::{self, SiteState};
+use crate::level::rules::{self, RuledCall};
 use crate::level::{self, GroupInfo};
 use crate::log;
 use crate::loss::LossCause;
@@ -167,7 +167,11 @@ fn write(site: &Callsite, fields: &EventFields) {
     let (group, level) = (*group, *level);
     count_cut(fields, group, level);
     fields.with_args(|args| {
-        let rule = if rules::is_any() { rule_of(site, fields) } else { SiteState::default() };
+        let ruled = if rules::is_any() { rule_of(site, fields) } else { RuledCall::default() };
+        let rule = ruled.state;
+        if group.takes(level, rule) && !log::passes(ruled, level, group) {
+            return;
+        }
         if rule.is_printed(group.is_text_enabled(level)) {
             crate::text::emit_dynamic(level, group.tag, &fields.template(), args);
         }
@@ -198,13 +202,13 @@ fn write(site: &Callsite, fields: &EventFields) {
 }
 
 /// Returns what rules make of an event.
-fn rule_of(site: &Callsite, fields: &EventFields) -> SiteState {
+fn rule_of(site: &Callsite, fields: &EventFields) -> RuledCall {
     let Callsite { metadata, group, level, .. } = site;
     let template = fields.template();
     let mut place = FixedString::<PLACE>::new();
     let id = message_id(place_of(metadata, &mut place), &template, *level, group.name);
     sites::with_call(metadata, group, *level, |call| {
-        rules::state_of(&Call { id: Some(id), template: &template, ..*call })
+        rules::ruled_call(&Call { id: Some(id), template: &template, ..*call })
     })
 }
 

@@ -8,7 +8,7 @@ use super::at_host::AtHost;
 use super::page::{
     self, PathWord, SwitchPage, UNREGISTERED, call_bits, effective, text_bit, trace_bit,
 };
-use super::rules::{self, SiteState};
+use super::rules::{self, RuledCall, SiteState};
 use crate::note::GroupDef;
 use crate::sys::once::ForkOnce;
 use protolog_core::Level;
@@ -113,18 +113,26 @@ impl GroupInfo {
     }
 
     /// Asks for the call with this key ([`rules`]) and level, of a group that has not registered,
-    /// or has calls with rules.
-    pub(crate) fn ask_call(&self, level: Level, key: u64) -> bool {
+    /// or has calls with rules. Returns none if it is off.
+    pub(crate) fn ask_call(&self, level: Level, key: u64) -> Option<RuledCall> {
         let word = self.registered_word();
         if word & SITE_RULES == 0 {
-            return word & call_bits(level) != 0;
+            return (word & call_bits(level) != 0).then(RuledCall::default);
         }
         // All that was stored before the mark is seen.
         fence(Ordering::Acquire);
-        let state = rules::state_of_key(key);
-        let is_traced = word & trace_bit(level) != 0 && !state.is_untraced();
-        is_traced
-            || state.is_printed(word & text_bit(level) != 0)
+        let call = rules::ruled_call_of_key(key);
+        let is_traced = word & trace_bit(level) != 0 && !call.state.is_untraced();
+        let is_on = is_traced
+            || call.state.is_printed(word & text_bit(level) != 0)
+            || call.state.is_traced() && super::is_recording();
+        is_on.then_some(call)
+    }
+
+    /// Returns whether a message of a call with this state is recorded or printed.
+    pub(crate) fn takes(&self, level: Level, state: SiteState) -> bool {
+        self.is_trace_enabled(level) && !state.is_untraced()
+            || state.is_printed(self.is_text_enabled(level))
             || state.is_traced() && super::is_recording()
     }
 
@@ -134,7 +142,7 @@ impl GroupInfo {
             return SiteState::default();
         }
         fence(Ordering::Acquire);
-        rules::state_of_key(key)
+        rules::ruled_call_of_key(key).state
     }
 
     /// Sets the levels (bit = severity) at which rules switch single calls on; none where no call

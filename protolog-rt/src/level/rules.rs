@@ -14,6 +14,8 @@
 //! a rule that takes no call changes nothing; no rule stops the program.
 
 mod calls;
+mod limiter;
+mod run_time;
 mod table;
 
 pub(super) use table::filter;
@@ -24,10 +26,13 @@ use crate::sync::{AtomicBool, Ordering};
 use crate::sys::fork::{ForkLock, Order};
 use crate::sys::modules::load_count;
 use calls::{KnownCall, for_each_call};
+use limiter::{BucketKey, Buckets};
+use protolog_core::control::limit::Limit;
 use protolog_core::control::selector::{Call, Selector};
 use protolog_core::control::site_rule::SiteSetting;
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
+use table::Ruled;
 
 /// Maximum number of rules; beyond it, the oldest are dropped.
 const MAX_RULES: usize = 256;
@@ -52,6 +57,21 @@ pub(crate) struct Rule {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SiteState(u8);
 
+/// What rules make of a call, and how often it may come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RuledCall {
+    pub(crate) state: SiteState,
+    /// The numbers of buckets; 0 for none.
+    limits: [u32; 2],
+}
+
+/// The limits that rules give a call: each with the index of its rule.
+#[derive(Clone, Copy, Debug, Default)]
+struct SiteLimits {
+    call: Option<(usize, Limit)>,
+    group: Option<(usize, Limit)>,
+}
+
 /// See the module.
 #[derive(Debug)]
 struct Applied {
@@ -60,11 +80,14 @@ struct Applied {
     /// The groups of which calls have a rule, with the levels (bit = severity) that rules switch
     /// on.
     groups: BTreeMap<String, u8>,
+    buckets: Buckets,
 }
 
 /// Held while rules are applied.
-static APPLIED: ForkLock<Applied> =
-    ForkLock::new(Order::Rules, Applied { modules: None, groups: BTreeMap::new() });
+static APPLIED: ForkLock<Applied> = ForkLock::new(
+    Order::Rules,
+    Applied { modules: None, groups: BTreeMap::new(), buckets: Buckets::new() },
+);
 
 /// Held for as long as it takes to store the list.
 static LIST: ForkLock<Vec<Rule>> = ForkLock::new(Order::RuleList, Vec::new());
@@ -109,8 +132,12 @@ pub(crate) fn rules() -> Vec<Rule> {
 }
 
 /// Returns what rules make of a call that is known now.
-pub(crate) fn state_of(call: &Call<'_>) -> SiteState {
-    with_rules(|all| fold(all, |selector| selector.takes(call)).0).unwrap_or_default()
+pub(crate) fn ruled_call(call: &Call<'_>) -> RuledCall {
+    let find = |all: &[Rule]| {
+        let (state, limits) = fold(all, |selector| selector.takes(call));
+        RuledCall { state, limits: run_time::buckets(all, call, limits) }
+    };
+    with_rules(find).unwrap_or_default()
 }
 
 /// Returns whether rules may switch on a call of which more is known later.
@@ -123,15 +150,16 @@ pub(crate) fn may_switch_on(call: &Call<'_>) -> bool {
 }
 
 /// Returns what rules make of the call with this key: the address of its note, or else its id.
-pub(super) fn state_of_key(key: u64) -> SiteState {
-    SiteState(table::get(key))
+pub(super) fn ruled_call_of_key(key: u64) -> RuledCall {
+    let (state, limits) = table::get(key);
+    RuledCall { state: SiteState(state), limits }
 }
 
 /// Calls `f` with each call that a selector takes, and what a rule makes of it.
 pub(crate) fn for_each_taken(selector: &Selector<'_>, f: &mut dyn FnMut(&Call<'_>, SiteState)) {
     for_each_call(&mut |KnownCall { key, call }| {
         if selector.takes(call) {
-            f(call, state_of_key(*key));
+            f(call, ruled_call_of_key(*key).state);
         }
     });
 }
@@ -141,7 +169,7 @@ pub(crate) fn traced_ids() -> HashSet<u64> {
     let mut ids = HashSet::new();
     if is_any() {
         for_each_call(&mut |KnownCall { key, call }| {
-            if state_of_key(*key).is_traced() {
+            if ruled_call_of_key(*key).state.is_traced() {
                 ids.extend(call.id);
             }
         });
@@ -179,7 +207,7 @@ fn change(change: impl FnOnce(&mut Vec<Rule>)) {
 /// Adds a rule in the place of earlier ones of its source and selector. One that only ends others
 /// ends those of its selector; where there are none, it stays, for what other rules do.
 fn add(all: &mut Vec<Rule>, new: Rule) {
-    let is_empty = |rule: &Rule| rule.setting.trace.is_none() && rule.setting.text.is_none();
+    let is_empty = |rule: &Rule| !acts(rule);
     let is_same = |old: &Rule| old.selector == new.selector;
     if new.setting.resets {
         // One that only ends others is no rule to end: it holds after the second request, too.
@@ -190,8 +218,7 @@ fn add(all: &mut Vec<Rule>, new: Rule) {
         }
     }
     for old in all.iter_mut().filter(|old| is_same(old) && old.source == new.source) {
-        old.setting.trace = old.setting.trace.filter(|_| new.setting.trace.is_none());
-        old.setting.text = old.setting.text.filter(|_| new.setting.text.is_none());
+        old.setting = old.setting.before(new.setting);
     }
     all.retain(|rule| rule.setting.resets || !is_empty(rule));
     if all.len() >= MAX_RULES {
@@ -201,9 +228,13 @@ fn add(all: &mut Vec<Rule>, new: Rule) {
     drop_idle(all);
 }
 
+/// Returns whether a rule does more than to end others.
+fn acts(rule: &Rule) -> bool {
+    rule.setting != SiteSetting { resets: rule.setting.resets, ..SiteSetting::default() }
+}
+
 /// Drops the rules at the start of the list that only end others.
 fn drop_idle(all: &mut Vec<Rule>) {
-    let acts = |rule: &Rule| rule.setting.trace.is_some() || rule.setting.text.is_some();
     let idle = all.iter().take_while(|rule| !acts(rule)).count();
     all.drain(..idle);
 }
@@ -230,7 +261,7 @@ fn look_at_calls(applied: &mut Applied) {
     let (mut ruled, mut moved) = (Vec::new(), Vec::new());
     let mut groups: BTreeMap<String, u8> = BTreeMap::new();
     for_each_call(&mut |KnownCall { key, call }| {
-        let mut state = SiteState::default();
+        let (mut state, mut limits) = (SiteState::default(), SiteLimits::default());
         for (index, (rule, selector)) in all.iter().zip(&selectors).enumerate() {
             let is_moved = !is_there[index] && selector.takes_moved(call);
             if is_moved {
@@ -240,11 +271,15 @@ fn look_at_calls(applied: &mut Applied) {
             if is_moved || selector.takes(call) {
                 counts[index] += 1;
                 state = state.after(rule.setting);
+                limits = limits.after(rule.setting, index);
             }
         }
-        let Some(level) = call.level.filter(|_| state != SiteState::default()) else { return };
-        ruled.push((*key, call.id.unwrap_or_default(), level, state.0));
-        let on = if state.switches_on() { 1 << level.severity() } else { 0 };
+        let has_rule = state != SiteState::default() || !limits.are_none();
+        let Some(level) = call.level.filter(|_| has_rule) else { return };
+        let limits = limits.buckets(&all, BucketKey::Call(*key), call.group, &mut applied.buckets);
+        let (key, id, is_on) = (*key, call.id.unwrap_or_default(), state.switches_on());
+        ruled.push(Ruled { key, id, level, state: state.0, is_on, limits });
+        let on = if is_on { 1 << level.severity() } else { 0 };
         match groups.get_mut(call.group) {
             Some(levels) => *levels |= on,
             None => drop(groups.insert(call.group.to_owned(), on)),
@@ -282,15 +317,60 @@ fn with_rules<R>(f: impl FnOnce(&[Rule]) -> R) -> Option<R> {
     (!list.is_empty()).then(|| f(&list))
 }
 
-/// What the rules make of a call, and whether any takes it.
-fn fold(all: &[Rule], takes: impl Fn(&Selector<'_>) -> bool) -> (SiteState, bool) {
-    let mut found = (SiteState::default(), false);
-    for rule in all {
+/// What the rules make of a call.
+fn fold(all: &[Rule], takes: impl Fn(&Selector<'_>) -> bool) -> (SiteState, SiteLimits) {
+    let mut found = (SiteState::default(), SiteLimits::default());
+    for (index, rule) in all.iter().enumerate() {
         if Selector::parse(&rule.selector).is_ok_and(|selector| takes(&selector)) {
-            found = (found.0.after(rule.setting), true);
+            found = (found.0.after(rule.setting), found.1.after(rule.setting, index));
         }
     }
     found
+}
+
+impl RuledCall {
+    /// Takes a message into account that is about to be logged, so that the rest is for others.
+    ///
+    /// # Errors
+    /// The time now, in nanoseconds of BOOTTIME, if it is one too many.
+    pub(crate) fn pass_limits(self) -> Result<(), u64> {
+        limiter::take(self.limits)
+    }
+}
+
+impl SiteLimits {
+    /// What is left after one more rule, which has this index.
+    fn after(self, setting: SiteSetting, index: usize) -> Self {
+        let before = if setting.resets { Self::default() } else { self };
+        let part = |new: Option<Option<Limit>>, old| match new {
+            Some(limit) => limit.map(|limit| (index, limit)),
+            None => old,
+        };
+        Self {
+            call: part(setting.limit, before.call),
+            group: part(setting.group_limit, before.group),
+        }
+    }
+
+    fn are_none(&self) -> bool {
+        self.call.is_none() && self.group.is_none()
+    }
+
+    /// Returns the numbers of the buckets of a call with this key, in this group.
+    fn buckets(
+        &self,
+        all: &[Rule],
+        key: BucketKey,
+        group: &str,
+        buckets: &mut Buckets,
+    ) -> [u32; 2] {
+        let call = self.call.map(|(_, limit)| buckets.get_or_add(key, limit));
+        let group = self.group.and_then(|(index, limit)| {
+            let selector = all.get(index)?.selector.clone();
+            Some(buckets.get_or_add(BucketKey::Group(selector, group.into()), limit))
+        });
+        [call, group].map(Option::unwrap_or_default)
+    }
 }
 
 impl Rule {
@@ -355,7 +435,7 @@ impl fmt::Display for SiteState {
             _ => None,
         };
         let (trace, text) = (part(TRACE_ON, TRACE_OFF), part(TEXT_ON, TEXT_OFF));
-        fmt::Display::fmt(&SiteSetting { trace, text, resets: false }, f)
+        fmt::Display::fmt(&SiteSetting { trace, text, ..SiteSetting::default() }, f)
     }
 }
 
@@ -393,6 +473,30 @@ mod tests {
         assert_eq!(all, [rule("net", "off"), rule("\"x\"", "default")]);
         add(&mut all, rule("net", "default"));
         assert_eq!(all, []);
+    }
+
+    #[test]
+    fn limits_are_parts_of_rules() {
+        let mut all = Vec::new();
+        for (selector, words) in [("net", "limit:9/s,on"), ("x", "off"), ("net", "group-limit:7/s")]
+        {
+            add(&mut all, rule(selector, words));
+        }
+        let old = rule("net", "limit:9/s,on");
+        assert_eq!(all, [old, rule("x", "off"), rule("net", "group-limit:7/s")]);
+        add(&mut all, rule("net", "limit:5/m"));
+        let words = |all: &[Rule]| all.iter().map(|it| it.setting.to_string()).collect::<Vec<_>>();
+        assert_eq!(words(&all), ["on", "off", "group-limit:7/s", "limit:5/m"]);
+        let call = Call { group: "a::Net", ..Call::default() };
+        let (_, limits) = fold(&all, |selector| selector.takes(&call));
+        let shown =
+            [limits.call, limits.group].map(|it| it.map(|(at, limit)| (at, limit.to_string())));
+        assert_eq!(shown, [Some((3, "5/m".to_owned())), Some((2, "7/s".to_owned()))]);
+        add(&mut all, rule("net", "nolimit"));
+        let (_, limits) = fold(&all, |selector| selector.takes(&call));
+        assert!(limits.call.is_none() && limits.group.is_some());
+        add(&mut all, rule("net", "default"));
+        assert_eq!(words(&all), ["off"]);
     }
 
     #[test]

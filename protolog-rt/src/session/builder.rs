@@ -7,6 +7,7 @@ pub(super) mod heirs;
 mod last_run;
 mod levels;
 mod memory;
+mod rules;
 mod segments;
 mod start;
 mod triggers;
@@ -54,6 +55,8 @@ pub struct Builder {
     keep: Keep,
     earlier: Earlier,
     triggers: Option<Triggers>,
+    /// Selectors, limits, and what these are of.
+    rules: Vec<(String, String, rules::LimitOf)>,
 }
 
 impl Builder {
@@ -78,6 +81,7 @@ impl Builder {
             keep: Keep::default(),
             earlier: Earlier::default(),
             triggers: None,
+            rules: Vec::new(),
         }
     }
 

@@ -321,8 +321,8 @@ impl Arbiter {
                 && !found.contains(&writer.id)
                 && Arc::strong_count(writer) == 1;
             let Some(identity) = writer.identity().filter(|_| is_overwritten) else { return true };
-            let (cause, count) = (LossCause::Overwritten, identity.messages);
-            self.unattributed.restore(LossCount { group: 0, cause, count });
+            let count = identity.messages;
+            self.unattributed.restore(LossCount::new(0, LossCause::Overwritten, count));
             self.owner.count_forgotten(writer.id, count);
             self.take_losses(writer);
             free.push_back(Identity { messages: 0, ..identity });

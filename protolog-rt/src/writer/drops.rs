@@ -1,10 +1,12 @@
 //! Counting messages that are dropped on their way: on the thread's sequence where it has the one,
 //! else as unattributed.
 
-use super::thread_state::{READY, ThreadState, UNATTRIBUTED, WRITING};
-use super::{running, scope};
+use super::routes::ThreadRoutes;
+use super::thread_state::{GUARDED, READY, ThreadState, UNATTRIBUTED, UNROUTED, WRITING};
+use super::{Head, running, scope};
 use crate::level::GroupInfo;
 use crate::loss::LossCause;
+use crate::site::GroupLevel;
 use protolog_core::Level;
 
 /// Counts a message as dropped, on this thread's sequence where it has the one.
@@ -21,6 +23,46 @@ pub(crate) fn drop_message(group: &'static GroupInfo, level: Level, cause: LossC
     if ready {
         ThreadState::with(ThreadState::end);
     }
+}
+
+/// Counts a message that a limit suppressed at this time, in nanoseconds of BOOTTIME: on the
+/// thread's sequences in the sessions that would have recorded it, all of them if it is `for_all`.
+#[cold]
+pub(crate) fn count_limited(group_level: GroupLevel, for_all: bool, now: u64) {
+    let head = Head { id: 0, group_level };
+    match ThreadState::with(ThreadState::phase) {
+        READY => {
+            ThreadState::with(ThreadState::begin);
+            let is_counted = ThreadState::with(|state| {
+                let writer = state.writer().filter(|writer| !writer.is_stale());
+                writer.map(|writer| writer.count_limited(head.group().id, now)).is_some()
+            });
+            ThreadState::with(ThreadState::end);
+            if !is_counted {
+                count_limited_in_each(head, for_all, now);
+            }
+        }
+        UNROUTED => count_limited_in_each(head, for_all, now),
+        _ => count_unattributed(head.group(), head.level(), LossCause::Limited),
+    }
+}
+
+/// As [`count_limited`], for a thread that looks which sessions there are.
+#[cold]
+#[inline(never)]
+fn count_limited_in_each(head: Head, for_all: bool, now: u64) {
+    if let Some(host) = head.group().at_host().filter(|host| host.is_trace_enabled(head.level())) {
+        host.count_lost(head.level(), LossCause::Limited);
+    }
+    ThreadState::with(|state| state.route(GUARDED, std::ptr::null()));
+    let writer = ThreadRoutes::within_message(|thread| {
+        let mut routes = thread.routes.borrow_mut();
+        let is_new = routes.refresh(&thread.entered);
+        routes.count_limited(head, for_all, now, is_new);
+        routes.sole_writer()
+    });
+    let next = if writer.is_null() { UNROUTED } else { READY };
+    ThreadState::with(|state| state.route(next, writer));
 }
 
 /// Counts a message as dropped, on the sequence of the writer where the thread is within a message

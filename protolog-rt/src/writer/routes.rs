@@ -9,6 +9,7 @@
 //! - Only a thread's first message of all, which makes the thread known, allocates or takes a lock:
 //!   later on the thread takes the routes that [`super::spares`] has for it.
 
+use super::arbiter::Arbiter;
 use super::entered::Entered;
 use super::packet::Packet;
 use super::running::{self, RunningArbiter};
@@ -200,6 +201,22 @@ impl Routes {
         let mut next = self.first.as_deref_mut();
         while let Some(route) = next {
             Self::write_to(route, self.epoch, head, packet, may_wait);
+            next = route.next.as_deref_mut();
+        }
+    }
+
+    /// Counts a message that a limit suppressed, in each session that records it, or in all.
+    pub(super) fn count_limited(&mut self, head: Head, for_all: bool, now: u64, may_wait: bool) {
+        let (group, mut next) = (head.group(), self.first.as_deref_mut());
+        while let Some(route) = next {
+            let takes = |arbiter: &Arc<Arbiter>| arbiter.is_enabled(group, head.level());
+            if for_all || route.arbiter().is_some_and(takes) {
+                let is_known = route.writer().is_some() || route.register(self.epoch, may_wait);
+                match route.writer().filter(|_| is_known) {
+                    Some(writer) => writer.count_limited(group.id, now),
+                    None => route.refuse(head),
+                }
+            }
             next = route.next.as_deref_mut();
         }
     }

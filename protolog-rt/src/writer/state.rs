@@ -21,8 +21,11 @@ use protolog_core::schema::{
 use protozero::wire::{WireType, packed_varint, tag};
 use std::sync::Arc;
 
-/// The most bytes of one record of losses.
-const MAX_LOSS: usize = 24;
+/// The most bytes of one record of losses: with times, which few have, and its own size.
+const MAX_LOSS: usize = 46;
+
+/// The same without times.
+const MAX_UNTIMED: usize = 24;
 
 impl Own {
     /// Writes the packet that a chunk begins with. False where there is no room for it.
@@ -130,7 +133,8 @@ fn take_losses(of: &LossCounters, reported: &LossCounters) -> (Fields<MAX_LOSSES
     let (mut losses, mut dropped) = (Fields::new(), false);
     of.take(|lost| {
         dropped |= matches!(lost.cause, LossCause::BufferFull | LossCause::Overwritten);
-        let room = losses.bytes().len() + MAX_LOSS <= MAX_LOSSES;
+        let most = if lost.times.is_some() { MAX_LOSS } else { MAX_UNTIMED };
+        let room = losses.bytes().len() + most <= MAX_LOSSES;
         if room {
             reported.add(lost.group, lost.cause, lost.count);
             losses.nested(packet::LOSS, &loss_record(lost));
@@ -215,6 +219,9 @@ pub(crate) fn loss_record(lost: LossCount) -> Fields<MAX_LOSS> {
             to.uint32(loss::GROUP_ID, lost.group);
         }
         to.uint32(loss::CAUSE, lost.cause as u32).uint64(loss::COUNT, lost.count);
+        if let Some((first, last)) = lost.times {
+            to.uint64(loss::FIRST, first).uint64(loss::LAST, last);
+        }
     });
     record
 }

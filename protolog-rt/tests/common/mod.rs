@@ -275,6 +275,7 @@ impl ParsedPacket {
                             loss::GROUP_ID => lost.0 = field.as_u32().unwrap(),
                             loss::CAUSE => lost.1 = field.as_u32().unwrap(),
                             loss::COUNT => lost.2 = field.as_u64().unwrap(),
+                            loss::FIRST | loss::LAST => {}
                             other => panic!("field {other} in LOSS"),
                         }
                     }

@@ -216,6 +216,23 @@ fn a_call_that_moved_is_named_and_obeys() {
 }
 
 #[test]
+fn an_operator_limits_calls_and_ends_that() {
+    let program = listen();
+    let found = texts(&program, |operator| {
+        let log = |count: u64| (0..count).for_each(|number| i!(Single::Net, "limited %d", number));
+        set(operator, "site \"limited %d\"=limit 1/h burst 2");
+        let Rules { rules, .. } = operator.rules().unwrap().expect("rules");
+        assert_eq!((rules[0].calls, &*rules[0].words), (1, "limit:1/h:2"));
+        log(5);
+        set(operator, "site \"limited %d\"=nolimit");
+        log(3);
+        set(operator, "site \"limited %d\"=default");
+        assert_eq!(operator.rules().unwrap().expect("rules").rules, []);
+    });
+    assert_eq!(found, ["limited 0", "limited 1", "limited 0", "limited 1", "limited 2"]);
+}
+
+#[test]
 fn a_trigger_takes_a_selector() {
     let program = listen();
     let selector = "group Single::Disk and \"by selector\" and warn";

@@ -34,6 +34,7 @@ pub(crate) fn run(args: &ConfigurationArgs, system: &dyn System) -> Result<Exit,
     let persist = match &args.command {
         Action::Logcat { command: Logcat::Enable(args) | Logcat::Disable(args) } => args.persist,
         Action::Level(args) => args.persist,
+        Action::Limit(args) => args.persist,
         Action::Site {
             command:
                 SiteAction::Enable { calls, .. } | SiteAction::Disable(calls) | SiteAction::Reset(calls),
@@ -67,6 +68,7 @@ pub(crate) fn run(args: &ConfigurationArgs, system: &dyn System) -> Result<Exit,
         Action::Site { command } => {
             site::run(&mut programs, command, &args.choice, system)?;
         }
+        Action::Limit(limit) => site::run_limit(&mut programs, limit, &args.choice, system)?,
         Action::Trace { command: Trace::Start(start) } => {
             trace::start(&mut programs, start, json, system)?;
         }

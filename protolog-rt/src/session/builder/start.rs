@@ -11,7 +11,7 @@ use crate::session::arbiter::causes::Causes;
 use crate::session::arbiter::requests::Requests;
 use crate::session::arbiter::session_arbiter::{Core, SessionOwner};
 use crate::session::builder::Builder;
-use crate::session::builder::{heirs, triggers};
+use crate::session::builder::{heirs, rules, triggers};
 use crate::session::earlier::earlier_runs;
 use crate::session::earlier::earlier_runs::Earlier;
 use crate::session::file::file_place::FilePlace;
@@ -55,6 +55,7 @@ impl Builder {
         level::look_for_session();
         let filter = Filter::new(&self.config, &dictionary::known_groups())?;
         self.find_watched_messages()?;
+        let new_rules = self.take_rules()?;
         clock::prepare();
         barrier::prepare();
         let place = self.path.as_deref().map(FilePlace::of_file).transpose()?;
@@ -98,7 +99,9 @@ impl Builder {
             // Nothing was recorded to it.
             let _ = recorder.remove();
         }
-        Ok(Active::start(core, destination, kept, triggers?))
+        let triggers = triggers?;
+        rules::apply(new_rules);
+        Ok(Active::start(core, destination, kept, triggers))
     }
 
     /// Refuses settings that contradict each other.

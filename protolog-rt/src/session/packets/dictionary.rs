@@ -116,7 +116,7 @@ impl Dictionary {
         losses: impl IntoIterator<Item = LossCount>,
     ) -> Vec<Loss> {
         let mut sums = BTreeMap::<_, u64>::new();
-        for LossCount { group, cause, count } in losses {
+        for LossCount { group, cause, count, .. } in losses {
             *sums.entry((self.name(group), cause)).or_default() += count;
         }
         let loss = |((group, cause), count)| Loss { group, cause, count };
@@ -133,7 +133,7 @@ impl Dictionary {
                 *groups.entry((cause, group)).or_default() += messages;
             }
         }
-        let loss = |((cause, group), count)| LossCount { group, cause, count };
+        let loss = |((cause, group), count)| LossCount::new(group, cause, count);
         groups.into_iter().map(loss).collect()
     }
 

@@ -64,16 +64,19 @@ pub(in crate::session) fn records(packet: &[u8]) -> impl Iterator<Item = LossCou
 /// Decodes a record of drops.
 fn record(field: Field<'_>) -> Option<LossCount> {
     let (mut group, mut cause, mut count) = (0, 0, 0);
+    let (mut first, mut last) = (None, None);
     for field in field.as_message().ok()?.map_while(Result::ok) {
         match field.number {
             loss::GROUP_ID => group = field.as_u32().ok()?,
             loss::CAUSE => cause = field.as_u32().ok()?,
             loss::COUNT => count = field.as_u64().ok()?,
+            loss::FIRST => first = field.as_u64().ok(),
+            loss::LAST => last = field.as_u64().ok(),
             _ => {}
         }
     }
     let cause = LossCause::ALL.into_iter().find(|&known| known as u32 == cause)?;
-    Some(LossCount { group, cause, count })
+    Some(LossCount { times: first.zip(last), ..LossCount::new(group, cause, count) })
 }
 
 #[cfg(test)]
@@ -102,8 +105,8 @@ mod tests {
         assert!(gap.is_empty());
         let messages = gap.add_packets(&file.into_vec().unwrap(), &[0x50, 1]);
         assert_eq!(messages.messages(), 0);
-        let full = LossCount { group: 7, cause: LossCause::BufferFull, count: 5 };
-        let dead = LossCount { group: 0, cause: LossCause::ThreadExit, count: 1 };
+        let full = LossCount::new(7, LossCause::BufferFull, 5);
+        let dead = LossCount::new(0, LossCause::ThreadExit, 1);
         assert_eq!(gap.reported, [full, dead]);
         gap.add(Gap { reported: vec![full], ..Gap::default() });
         assert_eq!(gap.reported, [LossCount { count: 10, ..full }, dead]);

@@ -296,7 +296,7 @@ impl PacketSink for SnapshotCopy<'_> {
 
 /// Overwritten messages, of unknown groups.
 fn overwritten(count: u64) -> LossCount {
-    LossCount { group: 0, cause: LossCause::Overwritten, count }
+    LossCount::new(0, LossCause::Overwritten, count)
 }
 
 /// The packet that a chunk begins with, decoded.

@@ -134,7 +134,8 @@ impl Stream {
             }
             if is_due {
                 self.next_write = Instant::now() + WRITE_INTERVAL;
-                self.is_quiet = !self.drain.take_copied();
+                let is_limited = self.trace.report_limited(&self.drain.written);
+                self.is_quiet = !self.drain.take_copied() && !is_limited;
             }
             if old {
                 self.rotate_if_due();

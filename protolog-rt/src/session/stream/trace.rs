@@ -21,6 +21,7 @@ use protolog_core::schema::{
     trace_stats,
 };
 use protozero::{Heap, Message};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// See the module.
@@ -181,6 +182,27 @@ impl Trace {
         losses.extend(more);
         self.packet(sequence_id(writer.id), |to| append_sequence_end(to, pid, thread, &losses));
         self.count(&losses);
+    }
+
+    /// Reports the messages of writers that limits have suppressed since their last chunks began,
+    /// on the session's own sequence where the file has no packets of the writer: `written` says of
+    /// which it has some. Returns whether there were any.
+    pub(in crate::session) fn report_limited(&mut self, written: &HashSet<u16>) -> bool {
+        let mut has_any = false;
+        for writer in self.core.all_writers() {
+            let losses = writer.losses.take_limited();
+            if losses.is_empty() {
+                continue;
+            }
+            has_any = true;
+            if written.contains(&writer.id) {
+                self.packet(sequence_id(writer.id), |to| append_losses(to, &losses));
+            } else {
+                self.own_packet(|to| append_losses(to, &losses));
+            }
+            self.count(&losses);
+        }
+        has_any
     }
 
     /// Reports the drops of threads that had no sequence.

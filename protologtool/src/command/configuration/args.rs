@@ -4,6 +4,7 @@ use crate::args::level::{Least, level, level_or_off};
 use clap::{Subcommand, ValueEnum};
 use protolog_control::{Program, Whose};
 use protolog_core::Level;
+use protolog_core::control::limit::Limit;
 use protolog_core::control::selector::Selector;
 use std::path::PathBuf;
 
@@ -49,6 +50,16 @@ Examples:
 A selector is a group or module (net), a file with lines (net.rs:120-180), a text of the template in quotation marks, an id \
 (#58f2c41b9a07d36e), a level (debug, verbose-info) or several with `and` between. A call that is enabled is recorded by every \
 session that runs, though its group is off, and no other call of the group is.";
+
+const LIMIT_EXAMPLES: &str = "\
+Examples:
+  protologtool configuration limit 'net and warn' 100/s
+  protologtool configuration limit net '1000/s burst 5000' --group
+  protologtool configuration limit net none
+  protologtool configuration site rules
+
+Each call that the selector takes may log so many messages in a second (s), minute (m) or hour (h), and as many at once, or a \
+burst. Traces say how many more there were, of which group, and when.";
 
 /// Arguments of `configuration`.
 #[derive(Debug, clap::Args)]
@@ -123,6 +134,9 @@ pub(super) enum Action {
         #[command(subcommand)]
         command: SiteAction,
     },
+    /// Limit how often calls may log
+    #[command(after_help = LIMIT_EXAMPLES)]
+    Limit(LimitArgs),
     /// Record the logs of programs
     #[command(after_help = "Example:\n  protologtool configuration trace start app.pftrace")]
     Trace {
@@ -199,6 +213,41 @@ pub(super) struct SiteArgs {
     /// Remember it for programs that start later; calls that lines name, by their ids
     #[arg(long)]
     pub(super) persist: bool,
+}
+
+/// Arguments of `limit`.
+#[derive(Debug, clap::Args)]
+pub(super) struct LimitArgs {
+    /// The selector
+    #[arg(value_parser = selector)]
+    pub(super) selector: String,
+
+    /// The limit, such as `100/s` or `2/m burst 10`; `none` ends it
+    #[arg(value_parser = limit)]
+    pub(super) limit: GivenLimit,
+
+    /// Limit all calls of a group together that the selector takes, rather than each call
+    #[arg(long)]
+    pub(super) group: bool,
+
+    /// Remember it for programs that start later
+    #[arg(long)]
+    pub(super) persist: bool,
+}
+
+/// A limit of the command line; none for `none`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct GivenLimit(pub(super) Option<Limit>);
+
+/// Parses a limit of the command line.
+fn limit(text: &str) -> Result<GivenLimit, String> {
+    if text.eq_ignore_ascii_case("none") {
+        return Ok(GivenLimit(None));
+    }
+    Limit::parse(text).map(|limit| GivenLimit(Some(limit))).ok_or_else(|| {
+        "no limit\nhelp: write a number and a time, as in `100/s`, `2/m burst 10` or `30/h`, or `none`"
+            .into()
+    })
 }
 
 /// Parses a selector of the command line.

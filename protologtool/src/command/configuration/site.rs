@@ -1,6 +1,6 @@
 //! `site`: single calls of target processes, listed and switched by request.
 
-use super::args::{Choice, SiteAction, SiteArgs};
+use super::args::{Choice, GivenLimit, LimitArgs, SiteAction};
 use super::process::ProcessName;
 use super::programs::Programs;
 use super::state;
@@ -74,14 +74,33 @@ pub(super) fn run(
         }
         SiteAction::Enable { calls, text } => {
             let text = text.then_some(true);
-            (calls, SiteSetting { trace: Some(true), text, resets: false })
+            (calls, SiteSetting { trace: Some(true), text, ..SiteSetting::default() })
         }
         SiteAction::Disable(calls) => {
-            (calls, SiteSetting { trace: Some(false), text: Some(false), resets: false })
+            let off = Some(false);
+            (calls, SiteSetting { trace: off, text: off, ..SiteSetting::default() })
         }
         SiteAction::Reset(calls) => (calls, SiteSetting { resets: true, ..SiteSetting::default() }),
     };
-    switch(programs, calls, setting, choice, system)
+    switch(programs, (&calls.selector, calls.persist), setting, choice, system)
+}
+
+/// Runs `limit`.
+pub(super) fn run_limit(
+    programs: &mut Programs,
+    args: &LimitArgs,
+    choice: &Choice,
+    system: &dyn System,
+) -> Result<(), Failure> {
+    let LimitArgs { selector, limit: GivenLimit(limit), group, persist } = args;
+    let mut setting = SiteSetting::default();
+    match (limit, group) {
+        // Both kinds end, unless one is named.
+        (None, false) => (setting.limit, setting.group_limit) = (Some(None), Some(None)),
+        (limit, true) => setting.group_limit = Some(*limit),
+        (limit, false) => setting.limit = Some(*limit),
+    }
+    switch(programs, (selector, *persist), setting, choice, system)
 }
 
 fn list(programs: &mut Programs, selector: &str, limit: u32, json: bool, system: &dyn System) {
@@ -145,20 +164,19 @@ pub(super) fn rule_line(rule: &Rule) -> String {
 
 fn switch(
     programs: &mut Programs,
-    calls: &SiteArgs,
+    (selector, is_persistent): (&str, bool),
     setting: SiteSetting,
     choice: &Choice,
     system: &dyn System,
 ) -> Result<(), Failure> {
-    let SiteArgs { selector, persist } = calls;
-    let (wanted, most) = (selector.clone(), if *persist { REMEMBERED } else { NAMED });
+    let (wanted, most) = (selector.to_owned(), if is_persistent { REMEMBERED } else { NAMED });
     let ask = move |program: &mut Program| {
         let found = program.sites(&wanted, most)?;
         program.request(&Request::Set(&format!("site {wanted}={setting}")))?;
         Ok(found)
     };
     let answers = programs.each(ask, system);
-    if *persist {
+    if is_persistent {
         let sites: Vec<_> = answers.iter().flat_map(|(_, (sites, _))| sites).collect();
         let rules = remembered(selector, setting, &sites);
         state::remember_rules(&rules, &choice.name, system)?;

@@ -177,8 +177,7 @@ fn left_of(rule: &str, new: SiteSetting) -> String {
     let Some(Ok(SiteRule { selector, mut setting, .. })) = SiteRules::new(rule).next() else {
         return rule.to_owned();
     };
-    setting.trace = setting.trace.filter(|_| new.trace.is_none());
-    setting.text = setting.text.filter(|_| new.text.is_none());
+    setting = setting.before(new);
     if new.resets || setting == SiteSetting::default() {
         return String::new();
     }
@@ -188,7 +187,7 @@ fn left_of(rule: &str, new: SiteSetting) -> String {
 /// Returns whether a rule only ends others.
 fn resets(rule: &str) -> bool {
     let setting = SiteRules::new(rule).next().and_then(Result::ok).map(|rule| rule.setting);
-    setting.is_some_and(|it| it.resets && it.trace.is_none() && it.text.is_none())
+    setting == Some(SiteSetting { resets: true, ..SiteSetting::default() })
 }
 
 impl Kept {

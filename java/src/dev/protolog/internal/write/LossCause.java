@@ -12,10 +12,12 @@ public enum LossCause {
     TEMPLATE_LIMIT(7, "too many distinct messages without a dictionary entry"),
     WRITE_FAILED(8, "the file could not be written"),
     /** Another program emptied, cut or deleted the file that had the message. */
-    REMOVED(9, "removed from the file by another program");
+    REMOVED(9, "removed from the file by another program"),
+    /** Of programs in Rust, whose rules may limit messages. */
+    LIMITED(10, "suppressed by a limit");
 
     /** The largest number of a cause. */
-    static final int MAX_WIRE = 9;
+    static final int MAX_WIRE = 10;
     private static final LossCause[] ALL = values();
 
     final int wire;

@@ -1,0 +1,140 @@
+//! Limits of messages by time, in rules of single calls ([`super::site_rule`]).
+//!
+//! ```text
+//! 100/s               at most 100 a second in the long run, and 100 at once
+//! 100/s:500           and 500 at once
+//! 100/s burst 500     the same
+//! 2/m, 2/min          a minute
+//! 30/h                an hour
+//! ```
+//!
+//! Invariant: a limit lets at least one message pass, and no more than [`MAX`] a second.
+
+use core::fmt;
+
+/// The largest number of a limit, and of a burst.
+pub const MAX: u32 = 1_000_000;
+
+/// At most so many messages in a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit {
+    count: u32,
+    unit: Unit,
+    burst: u32,
+}
+
+/// A unit of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unit {
+    Second,
+    Minute,
+    Hour,
+}
+
+impl Limit {
+    /// Parses a limit; none if the text is none.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (rate, burst) = match text.split_once(':') {
+            Some((rate, burst)) => (rate, Some(burst)),
+            None => match text.split_once(" burst ") {
+                Some((rate, burst)) => (rate, Some(burst)),
+                None => (text, None),
+            },
+        };
+        let (count, unit) = rate.split_once('/')?;
+        let count = number(count)?;
+        let burst = burst.map_or(Some(count), number)?;
+        Some(Self { count, unit: Unit::parse(unit.trim())?, burst })
+    }
+
+    /// Returns the number of messages that may come at once.
+    pub const fn burst(&self) -> u32 {
+        self.burst
+    }
+
+    /// Returns the nanoseconds after which one more may come, in the long run.
+    pub const fn interval(&self) -> u64 {
+        self.unit.nanos() / self.count as u64
+    }
+}
+
+fn number(text: &str) -> Option<u32> {
+    let text = text.trim();
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| text.parse().ok()).flatten().filter(|number| (1..=MAX).contains(number))
+}
+
+impl Unit {
+    fn parse(text: &str) -> Option<Self> {
+        let is = |names: &[&str]| names.iter().any(|name| text.eq_ignore_ascii_case(name));
+        if is(&["s", "sec", "second"]) {
+            Some(Self::Second)
+        } else if is(&["m", "min", "minute"]) {
+            Some(Self::Minute)
+        } else if is(&["h", "hour"]) {
+            Some(Self::Hour)
+        } else {
+            None
+        }
+    }
+
+    const fn nanos(self) -> u64 {
+        match self {
+            Self::Second => 1_000_000_000,
+            Self::Minute => 60_000_000_000,
+            Self::Hour => 3_600_000_000_000,
+        }
+    }
+}
+
+impl fmt::Display for Limit {
+    /// Writes the shortest text that means the same, without spaces.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let unit = match self.unit {
+            Unit::Second => 's',
+            Unit::Minute => 'm',
+            Unit::Hour => 'h',
+        };
+        write!(f, "{}/{unit}", self.count)?;
+        if self.burst == self.count { Ok(()) } else { write!(f, ":{}", self.burst) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::ToString;
+
+    #[test]
+    fn limits_are_read_and_shown() {
+        for (text, expected) in [
+            ("100/s", Some("100/s")),
+            ("100/s burst 500", Some("100/s:500")),
+            ("100/sec:500", Some("100/s:500")),
+            (" 2 / min ", Some("2/m")),
+            ("30/h:30", Some("30/h")),
+            ("1000000/s:1", Some("1000000/s:1")),
+            ("0/s", None),
+            ("1000001/s", None),
+            ("100/s:0", None),
+            ("100/s burst", None),
+            ("100/s burst -1", None),
+            ("100/day", None),
+            ("100", None),
+            ("+1/s", None),
+            ("/s", None),
+            ("", None),
+        ] {
+            let limit = Limit::parse(text).map(|limit| limit.to_string());
+            assert_eq!(limit.as_deref(), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_limit_has_an_interval() {
+        let interval = |text| Limit::parse(text).map(|limit| (limit.interval(), limit.burst()));
+        assert_eq!(interval("100/s:500"), Some((10_000_000, 500)));
+        assert_eq!(interval("1000000/s"), Some((1000, 1_000_000)));
+        assert_eq!(interval("1/h"), Some((3_600_000_000_000, 1)));
+    }
+}

@@ -1,0 +1,390 @@
+//! Limits of messages by time: token buckets, of which threads take a few tokens at once.
+//!
+//! ```text
+//! bucket   the time at which it is full again; one exchange takes tokens      shared by threads
+//! lease    tokens that a thread has taken, or the time until which there are none     a thread's own
+//! ```
+//!
+//! A bucket is one word: the time at which it would be full again. It never has more than a burst,
+//! and gets a token each interval. A thread that has used up its tokens within a moment takes twice
+//! as many the next time, so threads that log a lot share the word rarely; one that logs now and
+//! then takes one at a time. A thread that finds no token does not look again before there is one.
+//! So a message that is let pass or suppressed touches nothing that other threads write, but for
+//! one in a lease.
+//!
+//! Invariants
+//! - *bound*: a bucket gives out at most a burst, and one token more for each interval. Tokens are
+//!   used within [`LEASE_NANOS`] of their lease or given back. So the messages of any span of time
+//!   are at most a burst, and one for each interval in the span and [`LEASE_NANOS`] more.
+//! - Nothing here takes a lock or allocates, except for [`Buckets::get_or_add`]. A signal handler
+//!   that interrupts its thread here takes its token from the bucket itself.
+
+use crate::clock;
+use crate::sync::{AtomicU64, Ordering};
+use crate::sys::once::ForkOnce;
+use core::sync::atomic::AtomicU32;
+use protolog_core::control::limit::Limit;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+
+/// The time for which a thread may keep tokens.
+const LEASE_NANOS: u64 = 10_000_000;
+
+/// The most tokens that a thread takes at once, if that is no large part of a burst.
+const MAX_LEASE: u32 = 64;
+
+/// A burst has at least so many leases.
+const LEASES_OF_BURST: u32 = 8;
+
+/// Leases of a thread; buckets share them.
+const LEASES: usize = 16;
+
+/// Buckets of messages that come at run time.
+pub(super) const SLOTS: usize = 1024;
+
+/// The most buckets; calls beyond that have no limit.
+const MAX_BUCKETS: u32 = 1 << 20;
+
+/// Buckets from 1, in rows of 1, 2, 4, … Each row is made when it is needed first.
+static ROWS: [ForkOnce<Box<[Bucket]>>; 21] = [const { ForkOnce::new() }; 21];
+
+/// Buckets of messages that come at run time ([`super::run_time`]), with numbers behind those of
+/// calls.
+static RUN_TIME: [Bucket; SLOTS] = [const { Bucket::new() }; SLOTS];
+
+/// A bucket, on a cache line of its own.
+#[derive(Debug)]
+#[repr(align(64))]
+pub(super) struct Bucket {
+    /// The time at which it is full.
+    full_at: AtomicU64,
+    /// Nanoseconds for a token; 0 for no limit.
+    interval: AtomicU64,
+    burst: AtomicU32,
+    /// Changes with the limit.
+    version: AtomicU32,
+}
+
+/// The numbers of buckets, by what they are for.
+#[derive(Debug)]
+pub(super) struct Buckets {
+    numbers: BTreeMap<BucketKey, u32>,
+    last: u32,
+}
+
+/// The messages that share a bucket.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum BucketKey {
+    /// Those of the call with this key.
+    Call(u64),
+    /// Those of a group that a rule takes: its selector, and the group.
+    Group(Box<str>, Box<str>),
+}
+
+/// The tokens of a thread.
+struct Leases {
+    is_in_use: Cell<bool>,
+    clock: RefCell<clock::Reader>,
+    all: [Lease; LEASES],
+}
+
+/// Tokens of a bucket that a thread has taken.
+#[derive(Debug)]
+struct Lease {
+    bucket: Cell<u32>,
+    version: Cell<u32>,
+    left: Cell<u32>,
+    /// The number that was taken last.
+    size: Cell<u32>,
+    /// The time when it was taken.
+    taken: Cell<u64>,
+    /// The bucket has no token before.
+    none_until: Cell<u64>,
+}
+
+thread_local! {
+    static THREAD_LEASES: Leases = const {
+        Leases {
+            is_in_use: Cell::new(false),
+            clock: RefCell::new(clock::Reader::NONE),
+            all: [const { Lease::NONE }; LEASES],
+        }
+    };
+}
+
+/// Takes a token for a message from each of the buckets with these numbers, where 0 is none.
+///
+/// # Errors
+/// The time now, in nanoseconds of BOOTTIME, if one has no token.
+pub(super) fn take(buckets: [u32; 2]) -> Result<(), u64> {
+    if buckets == [0; 2] {
+        return Ok(());
+    }
+    let is_in_use = THREAD_LEASES.with(|leases| leases.is_in_use.replace(true));
+    if is_in_use {
+        let now = clock::boottime();
+        return by_number(buckets, |_, bucket| bucket.take(1, now).is_ok())
+            .then_some(())
+            .ok_or(now);
+    }
+    THREAD_LEASES.with(|leases| {
+        let now = leases.clock.borrow_mut().now_unordered();
+        let has =
+            by_number(buckets, |number, bucket| leases.lease(number).take(number, bucket, now));
+        leases.is_in_use.set(false);
+        has.then_some(()).ok_or(now)
+    })
+}
+
+/// Returns whether `take` holds for each bucket.
+fn by_number(buckets: [u32; 2], mut take: impl FnMut(u32, &'static Bucket) -> bool) -> bool {
+    buckets.into_iter().all(|number| bucket(number).is_none_or(|bucket| take(number, bucket)))
+}
+
+fn bucket(number: u32) -> Option<&'static Bucket> {
+    if let Some(index) = number.checked_sub(MAX_BUCKETS) {
+        return RUN_TIME.get(index as usize);
+    }
+    let row = number.checked_ilog2()?;
+    ROWS.get(row as usize)?.get()?.get((number - (1 << row)) as usize)
+}
+
+/// Returns a bucket of messages that come at run time, and its number.
+pub(super) fn run_time_bucket(index: usize) -> (u32, &'static Bucket) {
+    (MAX_BUCKETS + index as u32, &RUN_TIME[index])
+}
+
+impl Buckets {
+    /// No buckets.
+    pub(super) const fn new() -> Self {
+        Self { numbers: BTreeMap::new(), last: 0 }
+    }
+
+    /// Returns the number of a bucket with this limit; 0 if there are too many. One that had
+    /// another limit begins full.
+    pub(super) fn get_or_add(&mut self, key: BucketKey, limit: Limit) -> u32 {
+        let last = &mut self.last;
+        let number = *self.numbers.entry(key).or_insert_with(|| {
+            *last = (*last + 1).min(MAX_BUCKETS);
+            *last % MAX_BUCKETS
+        });
+        if let Some(row) = number.checked_ilog2() {
+            let make = || (0..1_usize << row).map(|_| Bucket::new()).collect();
+            ROWS.get(row as usize).map(|place| place.get_or_make(make));
+        }
+        if let Some(bucket) = bucket(number) {
+            bucket.set(limit);
+        }
+        number
+    }
+}
+
+impl Bucket {
+    /// A bucket without a limit.
+    const fn new() -> Self {
+        Self {
+            full_at: AtomicU64::new(0),
+            interval: AtomicU64::new(0),
+            burst: AtomicU32::new(0),
+            version: AtomicU32::new(0),
+        }
+    }
+
+    /// Sets the limit, if it is another one.
+    pub(super) fn set(&self, limit: Limit) {
+        let same = self.interval.load(Ordering::Relaxed) == limit.interval()
+            && self.burst.load(Ordering::Relaxed) == limit.burst();
+        if !same {
+            self.interval.store(limit.interval(), Ordering::Relaxed);
+            self.burst.store(limit.burst(), Ordering::Relaxed);
+            self.full_at.store(0, Ordering::Relaxed);
+            self.version.fetch_add(1, Ordering::Release);
+        }
+    }
+
+    /// Takes as many of `most` tokens as there are; or returns the time of the next one.
+    fn take(&self, most: u32, now: u64) -> Result<u32, u64> {
+        let interval = self.interval.load(Ordering::Relaxed);
+        let burst = interval.saturating_mul(u64::from(self.burst.load(Ordering::Relaxed)));
+        let mut before = self.full_at.load(Ordering::Relaxed);
+        loop {
+            let full_at = before.max(now);
+            let free = (now + burst).saturating_sub(full_at).checked_div(interval);
+            let tokens = free.map_or(most, |free| free.min(most.into()) as u32);
+            if tokens == 0 {
+                return Err((full_at + interval).saturating_sub(burst));
+            }
+            let after = full_at + interval * u64::from(tokens);
+            let (success, failure) = (Ordering::Relaxed, Ordering::Relaxed);
+            match self.full_at.compare_exchange_weak(before, after, success, failure) {
+                Ok(_) => return Ok(tokens),
+                Err(changed) => before = changed,
+            }
+        }
+    }
+
+    /// Takes tokens back that nobody used.
+    fn give_back(&self, tokens: u32) {
+        let time = self.interval.load(Ordering::Relaxed) * u64::from(tokens);
+        // Another limit may have made it full meanwhile.
+        let earlier = |full_at: u64| Some(full_at.saturating_sub(time));
+        let _ = self.full_at.fetch_update(Ordering::Relaxed, Ordering::Relaxed, earlier);
+    }
+
+    /// Returns the most tokens of a lease.
+    fn max_lease(&self) -> u32 {
+        (self.burst.load(Ordering::Relaxed) / LEASES_OF_BURST).clamp(1, MAX_LEASE)
+    }
+}
+
+impl Leases {
+    /// Returns the lease for this bucket, after giving back the tokens of another bucket that had
+    /// it.
+    fn lease(&self, number: u32) -> &Lease {
+        let lease = &self.all[number as usize % LEASES];
+        if lease.bucket.get() != number {
+            lease.give_back(bucket(lease.bucket.get()));
+            lease.begin(number, 0);
+        }
+        lease
+    }
+}
+
+impl Lease {
+    #[expect(clippy::declare_interior_mutable_const, reason = "each use is a lease of its own")]
+    const NONE: Self = Self {
+        bucket: Cell::new(0),
+        version: Cell::new(0),
+        left: Cell::new(0),
+        size: Cell::new(0),
+        taken: Cell::new(0),
+        none_until: Cell::new(0),
+    };
+
+    fn begin(&self, bucket: u32, version: u32) {
+        self.bucket.set(bucket);
+        self.version.set(version);
+        self.left.set(0);
+        self.size.set(0);
+        self.none_until.set(0);
+    }
+
+    /// Takes a token; false if there is none.
+    fn take(&self, number: u32, bucket: &Bucket, now: u64) -> bool {
+        let version = bucket.version.load(Ordering::Acquire);
+        if self.version.get() != version {
+            self.begin(number, version);
+        }
+        let age = now.saturating_sub(self.taken.get());
+        if self.left.get() > 0 && age > LEASE_NANOS {
+            self.give_back(Some(bucket));
+        }
+        if let Some(left) = self.left.get().checked_sub(1) {
+            self.left.set(left);
+            return true;
+        }
+        if now < self.none_until.get() {
+            return false;
+        }
+        let was_fast = self.size.get() > 0 && age < LEASE_NANOS;
+        let most = if was_fast { (2 * self.size.get()).min(bucket.max_lease()) } else { 1 };
+        match bucket.take(most, now) {
+            Ok(tokens) => {
+                self.left.set(tokens - 1);
+                self.size.set(tokens);
+                self.taken.set(now);
+                true
+            }
+            Err(next) => {
+                self.none_until.set(next);
+                false
+            }
+        }
+    }
+
+    fn give_back(&self, bucket: Option<&Bucket>) {
+        let left = self.left.replace(0);
+        let same = bucket.filter(|it| it.version.load(Ordering::Acquire) == self.version.get());
+        if let Some(bucket) = same.filter(|_| left > 0) {
+            bucket.give_back(left);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    fn bucket_of(limit: &str) -> Bucket {
+        let bucket = Bucket::new();
+        bucket.set(Limit::parse(limit).expect("a limit"));
+        bucket
+    }
+
+    fn passed(lease: &Lease, bucket: &Bucket, calls: usize, now: impl Fn(usize) -> u64) -> usize {
+        (0..calls).filter(|call| lease.take(1, bucket, now(*call))).count()
+    }
+
+    #[test]
+    fn a_burst_passes_at_once_and_then_the_rate() {
+        let (bucket, lease) = (bucket_of("100/s burst 500"), Lease::NONE);
+        assert_eq!(passed(&lease, &bucket, 10_000, |_| SECOND), 500);
+        // A call each millisecond: one in ten passes.
+        let more = passed(&lease, &bucket, 10_000, |call| SECOND + call as u64 * 1_000_000);
+        assert!((999..=1000).contains(&more), "{more}");
+        // After a long silence a burst is there again, and no more.
+        assert_eq!(passed(&lease, &bucket, 10_000, |_| 1000 * SECOND), 500);
+    }
+
+    #[test]
+    fn a_thread_that_logs_rarely_loses_no_token() {
+        let (bucket, lease) = (bucket_of("10/s burst 10"), Lease::NONE);
+        let all = passed(&lease, &bucket, 1000, |call| SECOND + call as u64 * 100_000_000);
+        assert_eq!(all, 1000);
+    }
+
+    #[test]
+    fn tokens_of_a_thread_that_stops_go_back() {
+        let bucket = bucket_of("1/h burst 800");
+        let (one, other) = (Lease::NONE, Lease::NONE);
+        // It has taken leases of 1, 2, 4 …, and has used a part of the last one.
+        assert_eq!(passed(&one, &bucket, 70, |_| SECOND), 70);
+        assert!(one.left.get() > 0);
+        let left = passed(&other, &bucket, 10_000, |_| SECOND);
+        assert!(left < 730, "{left}");
+        let late = SECOND + 2 * LEASE_NANOS;
+        assert_eq!(passed(&one, &bucket, 10_000, |_| late), 730 - left);
+    }
+
+    #[test]
+    fn threads_share_a_burst_and_a_rate() {
+        let mut buckets = Buckets { last: 10_000, ..Buckets::new() };
+        let key = BucketKey::Group("net".into(), "app::Net".into());
+        let number = buckets.get_or_add(key.clone(), Limit::parse("1/h burst 5000").expect("one"));
+        assert!(number > 0);
+        let count = || (0..10_000).filter(|_| take([0, number]).is_ok()).count();
+        let passed = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..8).map(|_| scope.spawn(count)).collect();
+            threads.into_iter().map(|thread| thread.join().expect("it ends")).sum::<usize>()
+        });
+        // What threads had in a lease when they ended is gone.
+        assert!((5000 - 8 * MAX_LEASE as usize..=5000).contains(&passed), "{passed}");
+        // Another limit begins anew, for threads that know that there was no token, too.
+        assert!((0..1000).any(|_| take([0, number]).is_err()));
+        assert_eq!(buckets.get_or_add(key, Limit::parse("1/h burst 3").expect("one")), number);
+        assert_eq!((0..10).filter(|_| take([0, number]).is_ok()).count(), 3);
+    }
+
+    #[test]
+    fn a_signal_handler_within_takes_its_token_from_the_bucket() {
+        let mut buckets = Buckets { last: 20_000, ..Buckets::new() };
+        let number =
+            buckets.get_or_add(BucketKey::Call(u64::MAX), Limit::parse("1/h:2").expect("one"));
+        THREAD_LEASES.with(|leases| leases.is_in_use.set(true));
+        let passed = (0..5).filter(|_| take([number, 0]).is_ok()).count();
+        THREAD_LEASES.with(|leases| leases.is_in_use.set(false));
+        assert_eq!(passed, 2);
+    }
+}

@@ -1,0 +1,80 @@
+//! Limits of messages whose text comes at run time, those of bridges included: each has a bucket
+//! from its first message on.
+//!
+//! Invariants: a bucket belongs to one message from its claim on, or to one rule and group; none is
+//! freed. Messages beyond [`SLOTS`] share buckets, so that they may pass less often than their rule
+//! says, and never more often. No lock is taken, and nothing allocated.
+
+use super::limiter::{SLOTS, run_time_bucket};
+use super::{Rule, SiteLimits};
+use crate::sync::{AtomicU64, Ordering};
+use protolog_core::control::limit::Limit;
+use protolog_core::control::selector::Call;
+use protolog_core::hash;
+
+/// The slots that are looked at before one is shared.
+const PROBES: usize = 16;
+
+/// The message, or rule and group, that has the bucket of the same index; 0 for none.
+static OWNERS: [AtomicU64; SLOTS] = [const { AtomicU64::new(0) }; SLOTS];
+
+/// Returns the numbers of the buckets of a message with these limits; 0 for none.
+pub(super) fn buckets(all: &[Rule], call: &Call<'_>, limits: SiteLimits) -> [u32; 2] {
+    let number = |owner: u64, limit: Limit| {
+        let index = claim(owner | 1);
+        let (number, bucket) = run_time_bucket(index);
+        bucket.set(limit);
+        number
+    };
+    let of_call = limits.call.map(|(_, limit)| {
+        let owner = call.id.unwrap_or_else(|| hash(call.template.as_bytes()));
+        number(owner.rotate_left(1), limit)
+    });
+    let of_group = limits.group.map(|(index, limit)| {
+        let selector = all.get(index).map_or(&[][..], |rule| rule.selector.as_bytes());
+        number(hash(selector).wrapping_mul(31) ^ hash(call.group.as_bytes()), limit)
+    });
+    [of_call, of_group].map(Option::unwrap_or_default)
+}
+
+/// Returns the index of the bucket of `owner`, which is not 0.
+fn claim(owner: u64) -> usize {
+    let start = (owner >> 32) as usize;
+    for step in 0..PROBES {
+        let index = (start + step) % SLOTS;
+        let now = OWNERS[index].load(Ordering::Relaxed);
+        let (success, failure) = (Ordering::Relaxed, Ordering::Relaxed);
+        if now == 0 {
+            match OWNERS[index].compare_exchange(0, owner, success, failure) {
+                Ok(_) => return index,
+                Err(other) if other == owner => return index,
+                Err(_) => {}
+            }
+        } else if now == owner {
+            return index;
+        }
+    }
+    start % SLOTS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_owner_keeps_its_bucket() {
+        let owners = (500..700_u64).map(|number| number << 32 | 7 << 20 | 1).collect::<Vec<_>>();
+        let first: Vec<_> = owners.iter().map(|owner| claim(*owner)).collect();
+        let again: Vec<_> = owners.iter().map(|owner| claim(*owner)).collect();
+        assert_eq!(first, again);
+        let distinct: std::collections::HashSet<_> = first.iter().collect();
+        assert_eq!(distinct.len(), owners.len());
+    }
+
+    #[test]
+    fn owners_without_a_place_share_one() {
+        let same_start = |number: u64| 3 << 32 | number << 1 | 1;
+        let places: Vec<_> = (0..40).map(|number| claim(same_start(number))).collect();
+        assert!(places.iter().skip(PROBES).all(|place| *place == 3), "{places:?}");
+    }
+}

@@ -1,0 +1,225 @@
+//! Limits: messages beyond them are not written, and counted by group with the time of the first
+//! and the last, in every kind of session.
+
+mod common;
+
+use common::lock_sessions;
+use protolog_reader::{Item, Log, LossReason, Rendering, Trace};
+use protolog_rt::dynamic::{self, Arg};
+use protolog_rt::{Builder, Error, Level, LossCause, ProtoLogGroup, Session, Summary, d, i, w};
+use protolog_testkit::temp_dir;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+#[derive(ProtoLogGroup)]
+enum Limits {
+    Net,
+    Disk,
+    Shared,
+    Script,
+}
+
+const LIMITED: LossReason = LossReason::Reported(LossCause::Limited);
+
+fn read(path: &Path) -> Log {
+    Trace::open(path).expect("a trace").read().expect("a log")
+}
+
+/// What a log has, in its order: the text of a message, or the number of suppressed ones with their
+/// group's tag.
+fn shown(log: &Log) -> Vec<String> {
+    let line = |item: Item<'_>| match item {
+        Item::Entry(entry) => entry.values().text(Rendering::Full),
+        Item::Loss(loss) => {
+            assert!(loss.from.is_some_and(|from| from <= loss.time), "{loss:?}");
+            loss.describe(log.dictionary())
+        }
+        _ => String::new(),
+    };
+    log.items().map(line).collect()
+}
+
+fn limited(summary: &Summary) -> u64 {
+    let losses = summary.losses.iter().filter(|loss| loss.cause == LossCause::Limited);
+    losses.map(|loss| loss.count).sum()
+}
+
+fn builder(path: &Path) -> Builder {
+    Session::builder().file(path).enable_all().report_losses(false)
+}
+
+/// What was suppressed stands where it happened, whether the session streams or keeps messages.
+#[test]
+fn suppressed_messages_are_counted_where_they_were() {
+    let _lock = lock_sessions();
+    let dir = temp_dir();
+    for (number, keeps) in [(0, false), (1, true)] {
+        let path = dir.path().join(format!("{number}.pftrace"));
+        // Another limit begins with a new burst.
+        let limit = format!("1/h burst {}", 3 + number);
+        let mut all = builder(&path).limit("group Limits::Net and \"flood %d\"", limit);
+        if keeps {
+            all = all.keep_newest();
+        }
+        let session = all.start().expect("start");
+        let evaluated = AtomicU64::new(0);
+        i!(Limits::Disk, "before");
+        for _ in 0..1000 {
+            w!(Limits::Net, "flood %d", evaluated.fetch_add(1, Ordering::Relaxed));
+        }
+        i!(Limits::Net, "after");
+        let summary = session.stop().expect("stop");
+        let passed = 3 + number;
+        assert_eq!(evaluated.into_inner(), passed, "no argument of a suppressed message");
+        assert_eq!((summary.messages, limited(&summary)), (passed + 2, 1000 - passed));
+        let log = read(&path);
+        let mut expected = vec!["before".to_owned()];
+        expected.extend((0..passed).map(|number| format!("flood {number}")));
+        let group = "limits::Limits::Net";
+        expected.push(format!("{} messages of {group}: suppressed by a limit", 1000 - passed));
+        expected.push("after".into());
+        assert_eq!(shown(&log), expected);
+        assert_eq!(log.stats().lost.values().sum::<u64>(), 1000 - passed);
+    }
+}
+
+#[test]
+fn threads_share_the_limit_of_a_group_and_count_exactly() {
+    const THREADS: u64 = 8;
+    const CALLS: u64 = 20_000;
+    let _lock = lock_sessions();
+    let dir = temp_dir();
+    let path = dir.path().join("a.pftrace");
+    let all = builder(&path).group_limit("group Limits::Shared", "1/h burst 4000");
+    let session = all.start().expect("start");
+    thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| {
+                for number in 0..CALLS / 2 {
+                    d!(Limits::Shared, "one %d", number);
+                    i!(Limits::Shared, "other %d", number);
+                }
+            });
+        }
+    });
+    let summary = session.stop().expect("stop");
+    assert_eq!(summary.messages + limited(&summary), THREADS * CALLS);
+    // A thread that ends may leave as many tokens as it had taken at once.
+    assert!((4000 - THREADS * 64..=4000).contains(&summary.messages), "{}", summary.messages);
+    let log = read(&path);
+    let lost = log.losses().iter().filter(|loss| loss.reason == LIMITED);
+    assert_eq!(lost.filter_map(|loss| loss.count).sum::<u64>(), limited(&summary));
+    assert_eq!(log.entries().len() as u64, summary.messages);
+}
+
+/// A flood that ends in silence is in the file soon, though nothing is logged or flushed after it.
+#[test]
+fn a_flood_before_silence_is_in_the_file() {
+    let _lock = lock_sessions();
+    let dir = temp_dir();
+    let path = dir.path().join("a.pftrace");
+    let all = builder(&path).limit("group Limits::Disk and \"silence %d\"", "1/h burst 1");
+    let session = all.start().expect("start");
+    let log = |count: u64| (0..count).for_each(|number| d!(Limits::Disk, "silence %d", number));
+    log(1);
+    // The session's thread has nothing to do meanwhile, and sleeps.
+    thread::sleep(Duration::from_millis(2500));
+    log(100);
+    let end = Instant::now() + Duration::from_secs(60);
+    let count = || read(&path).losses().iter().filter_map(|loss| loss.count).sum::<u64>();
+    while count() < 100 {
+        assert!(Instant::now() < end, "{} are in the file", count());
+        thread::sleep(Duration::from_millis(50));
+    }
+    let summary = session.stop().expect("stop");
+    assert_eq!((summary.messages, limited(&summary), count()), (1, 100, 100), "counted once");
+}
+
+#[test]
+fn each_session_counts_what_it_would_have_recorded() {
+    let _lock = lock_sessions();
+    let dir = temp_dir();
+    // One call, which has one limit.
+    let log = || (0..10).for_each(|number| d!(Limits::Net, "both %d", number));
+    let [one, two] = ["one", "two"].map(|name| dir.path().join(name));
+    let first = builder(&one).limit("group Limits::Net and \"both %d\"", "1/h burst 2");
+    let first = first.start().expect("start");
+    let second = Session::builder().file(&two).group("Limits::Net", Level::Warn);
+    let second = second.report_losses(false).start().expect("start");
+    log();
+    assert_eq!(limited(&second.stop().expect("stop")), 0, "it records no debug messages");
+    log();
+    let summary = first.stop().expect("stop");
+    assert_eq!((summary.messages, limited(&summary)), (2, 18));
+    log();
+    // What is off takes no part of a limit.
+    let third = dir.path().join("three");
+    let third = builder(&third).limit("group Limits::Net and \"both %d\"", "1/h burst 5");
+    let third = third.group("Limits::Net", Level::Error).start().expect("start");
+    log();
+    assert_eq!(limited(&third.stop().expect("stop")), 0);
+    let fourth = dir.path().join("four");
+    let fourth = builder(&fourth).start().expect("start");
+    log();
+    let summary = fourth.stop().expect("stop");
+    assert_eq!((summary.messages, limited(&summary)), (5, 5));
+}
+
+#[test]
+fn messages_whose_text_comes_at_run_time_are_limited() {
+    let _lock = lock_sessions();
+    let dir = temp_dir();
+    let path = dir.path().join("a.pftrace");
+    let all = builder(&path)
+        .limit("group Limits::Script and \"line %d\"", "1/h burst 2")
+        .group_limit("group Limits::Script and \"shared\"", "1/h burst 3");
+    let session = all.start().expect("start");
+    for number in 0..10 {
+        dynamic::log(&Limits::Script, Level::Info, "line %d", &[Arg::Int(number)]);
+        dynamic::log(&Limits::Script, Level::Info, "other line %d", &[Arg::Int(number)]);
+        dynamic::log(&Limits::Script, Level::Info, "shared one", &[]);
+        dynamic::log(&Limits::Script, Level::Info, "shared two", &[]);
+        dynamic::log(&Limits::Script, Level::Info, "free", &[]);
+    }
+    let summary = session.stop().expect("stop");
+    assert_eq!((summary.messages, limited(&summary)), (2 + 2 + 3 + 10, 8 + 8 + 17));
+}
+
+/// A limit of a second lets messages pass again, and what was suppressed in between is told apart.
+#[test]
+fn the_rate_holds_over_time() {
+    let _lock = lock_sessions();
+    let dir = temp_dir();
+    let path = dir.path().join("a.pftrace");
+    let all = builder(&path).limit("group Limits::Net and \"rate %d\"", "1000/s burst 10");
+    let session = all.start().expect("start");
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_millis(500) {
+        d!(Limits::Net, "rate %d", 1);
+    }
+    let took = start.elapsed();
+    let summary = session.stop().expect("stop");
+    // Tokens of 10 ms may be used late; the last call is a little after the time was looked at.
+    let most = 10 + took.as_millis() as u64 + 12;
+    assert!(summary.messages <= most, "{} in {took:?}", summary.messages);
+    assert!(summary.messages >= 100, "{} in {took:?}", summary.messages);
+    assert!(limited(&summary) > 0);
+}
+
+#[test]
+fn a_rule_that_is_none_is_refused_before_anything_happens() {
+    let dir = temp_dir();
+    let path = dir.path().join("a.pftrace");
+    for (selector, limit, problem, help) in [
+        ("net and", "1/s", "column 8: missing condition", "write"),
+        ("net", "fast", "invalid limit `fast`", "write a number and a time"),
+    ] {
+        let error = builder(&path).limit(selector, limit).start().expect_err("refused");
+        assert!(matches!(error, Error::BadRule { .. }));
+        assert!(error.to_string().starts_with(problem), "{error}");
+        assert!(error.help().starts_with(help), "{error:?}");
+    }
+    assert!(!path.exists());
+}
