@@ -62,7 +62,8 @@ pub(crate) fn trace_by_rule<A: Args>(
     if rule.is_traced() {
         if level::is_recording() {
             writer::write_to_all(Head { id, group_level: GroupLevel::new(group, level) }, args);
-            report(id, level, group);
+            // Sessions need not watch the group, nor record it.
+            writer::running::report_to_all(id, group, level);
         }
     } else if !rule.is_untraced() {
         trace(id, level, group, args);

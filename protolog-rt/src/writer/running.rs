@@ -321,6 +321,12 @@ pub(crate) fn report_watched(id: u64, group: &'static GroupInfo, level: Level) {
     });
 }
 
+/// Reports a message that a rule has all sessions record to all of them. Takes no lock.
+#[cold]
+pub(crate) fn report_to_all(id: u64, group: &'static GroupInfo, level: Level) {
+    report_event(Event::Message { id, group: group.name, level: 1 << level.severity() });
+}
+
 /// Reports an event to all. Returns of how many something comes. Takes no lock.
 pub(crate) fn report_event(event: Event<'_>) -> usize {
     with_current(|_, all| all.iter().filter(|one| one.arbiter.owner.note_event(event)).count())

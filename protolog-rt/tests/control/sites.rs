@@ -215,6 +215,26 @@ fn a_call_that_moved_is_named_and_obeys() {
     assert_eq!(found, ["moved 3"]);
 }
 
+/// A message that a rule has recorded fires triggers, though the session enables nothing of its
+/// group.
+#[test]
+fn a_trigger_fires_at_a_call_that_a_rule_switches_on() {
+    let program = listen();
+    let mut operator = program.connect();
+    let triggers = Triggers::to(program.dir.path().join("r.pftrace")).on_message("ruled event %d");
+    let builder = Session::builder().group("*", None).triggers(triggers);
+    let session = builder.start().expect("a session");
+    let fired = || session.trigger_counts()[0].fired;
+    let log = || i!(Single::Disk, "ruled event %d", 1);
+    log();
+    assert_eq!(fired(), 0);
+    set(&mut operator, "site \"ruled event %d\"=on");
+    log();
+    assert_eq!(fired(), 1);
+    set(&mut operator, "site \"ruled event %d\"=default");
+    session.stop().expect("stop");
+}
+
 #[test]
 fn an_operator_limits_calls_and_ends_that() {
     let program = listen();
