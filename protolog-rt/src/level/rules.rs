@@ -475,6 +475,19 @@ mod tests {
         assert_eq!(all, []);
     }
 
+    /// A call that an earlier rule switches on stays as its group is, however often that is asked
+    /// for.
+    #[test]
+    fn a_reset_that_is_repeated_holds() {
+        let mut all = vec![rule("net", "on")];
+        for times in 1..4 {
+            add(&mut all, rule("\"x\"", "default"));
+            assert_eq!(all, [rule("net", "on"), rule("\"x\"", "default")], "{times} times");
+        }
+        let call = Call { group: "a::Net", template: "x", ..Call::default() };
+        assert_eq!(fold(&all, |selector| selector.takes(&call)).0, SiteState::default());
+    }
+
     #[test]
     fn limits_are_parts_of_rules() {
         let mut all = Vec::new();

@@ -215,6 +215,47 @@ fn a_call_that_moved_is_named_and_obeys() {
     assert_eq!(found, ["moved 3"]);
 }
 
+/// Of two calls with one id, a rule with a place is for the one that is there, and the other is no
+/// call that moved.
+#[test]
+fn a_twin_at_another_line_is_no_call_that_moved() {
+    let program = listen();
+    let found = texts(&program, |operator| {
+        let log = || {
+            d!(Single::Net, "twin %d", 1);
+            d!(Single::Net, "twin %d", 2);
+        };
+        let (sites, _) = operator.sites("\"twin %d\" and sites.rs", 9).unwrap();
+        assert!(sites.len() == 2 && sites[0].id == sites[1].id, "{sites:?}");
+        let line = sites.iter().map(|site| site.line).max().expect("a line");
+        let rule = format!("site #{:016x} and file sites.rs:{line}", sites[0].id);
+        set(operator, &format!("{rule}=on"));
+        log();
+        let Rules { rules, problems } = operator.rules().unwrap().expect("rules");
+        assert_eq!((rules[0].calls, problems), (1, Vec::new()));
+        set(operator, &format!("{rule}=default"));
+    });
+    assert_eq!(found, ["twin 2"]);
+}
+
+#[derive(ProtoLogGroup)]
+enum Compiled {
+    #[protolog(enabled = false)]
+    Out,
+}
+
+#[test]
+fn rules_log_nothing_of_groups_that_are_compiled_out() {
+    let program = listen();
+    let found = texts(&program, |operator| {
+        set(operator, "site group Compiled::Out=on,text");
+        d!(Compiled::Out, "of no one %d", 1);
+        dynamic::log(&Compiled::Out, Level::Wtf, "of no one", &[]);
+        set(operator, "site group Compiled::Out=default");
+    });
+    assert_eq!(found, [""; 0]);
+}
+
 /// A message that a rule has recorded fires triggers, though the session enables nothing of its
 /// group.
 #[test]

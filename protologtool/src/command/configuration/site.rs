@@ -286,6 +286,15 @@ mod tests {
                 "site #0000000000000008 and file src/net.rs:130=on"
             ]
         );
+        // What another program says of its files is its own: it may have more lines and conditions.
+        for file in ["a\nsite *=on;b.rs", "a=on;site b.rs", "a b.rs", "a\u{1b}[2J.rs", "a\".rs", ""]
+        {
+            let hostile = Site { file: file.into(), ..site(9, 121) };
+            let rules = remembered("net.rs:120-180", on, &[&hostile]);
+            assert_eq!(rules, ["site #0000000000000009=on"], "{file:?}");
+            let shown = line(&Site { group: file.into(), ..hostile }, None);
+            assert!(!shown.contains(['\n', '\u{1b}']), "{shown:?}");
+        }
         assert_eq!(remembered("net.rs", on, &[&one]), ["site net.rs=on"]);
         assert_eq!(remembered("net.rs:1-9", on, &[]), ["site net.rs:1-9=on"]);
     }

@@ -269,6 +269,7 @@ mod tests {
     use super::*;
     use protolog_core::Level;
     use protolog_core::control::levels_at_least;
+    use protolog_core::control::selector::Selector;
 
     fn add(old: &str, groups: &[&str], words: &str, programs: &[&str]) -> String {
         let own = |all: &[&str]| all.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>();
@@ -312,6 +313,34 @@ mod tests {
         assert_eq!(add_rule("", None, "site net=default"), "");
         let refused = add_rule("site net\n", None, "site net=on");
         assert!(refused.starts_with("error: settings: missing `=` in `site net`"), "{refused}");
+    }
+
+    /// Each selector, whatever is in its quotation marks, leaves a file that is read again.
+    #[test]
+    fn a_rule_of_any_selector_leaves_a_file_that_is_read() {
+        let vectors = include_str!("../../../../protolog-core/testdata/selectors.tsv");
+        let texts = vectors.lines().skip(1).filter_map(|row| row.split('\t').next());
+        let more =
+            ["\"a\nb\"", "group \"a\nsite *=off\"", "\"a;b=c # d\"", "x=on;site y", "a\u{1b}[2J"];
+        let (mut kept, mut refused) = (0, 0);
+        for text in texts.chain(more) {
+            // As on the command line.
+            let Ok(selector) = Selector::parse(text) else {
+                refused += 1;
+                continue;
+            };
+            let rule = (None, format!("site {}=off", selector.text()));
+            let one = merged("Net=warn\n", Path::new("settings"), &[], &[rule]);
+            let one = one.expect("the old file is right");
+            let again = merged(&one, Path::new("settings"), &[], &[]).expect(text);
+            assert_eq!(again, one, "{text:?}");
+            let rules: Vec<_> = SiteRules::new(&one).flatten().collect();
+            assert_eq!(Settings::new(&one).flatten().count(), 1, "{text:?}");
+            let found: Vec<_> = rules.iter().map(|rule| rule.selector.text()).collect();
+            assert_eq!(found, [selector.text()]);
+            kept += 1;
+        }
+        assert!(kept > 20 && refused > 20, "{kept} and {refused}");
     }
 
     #[test]
