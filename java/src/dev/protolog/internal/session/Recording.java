@@ -13,7 +13,7 @@ import dev.protolog.internal.proto.Xxh3;
 import dev.protolog.internal.write.LossCause;
 import dev.protolog.internal.write.Losses;
 import dev.protolog.internal.write.PageLayout;
-import dev.protolog.internal.write.SharedBuffer;
+import dev.protolog.internal.write.TruncatedFile;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.invoke.MethodHandles;
@@ -302,7 +302,7 @@ public final class Recording {
         long sum = get(at) + count;
         store(at, sum);
         if (get(at) != sum) {
-            SharedBuffer.failTruncated();
+            TruncatedFile.fail();
         }
     }
 

@@ -307,6 +307,10 @@ public final class SessionCore extends WriterOwner {
 
     @Override
     public int acquire(TraceWriter writer, int previous, int layout, int payload) {
+        if (policy == FillPolicy.STREAM && buffer.isFull(layout, payload) && (waitNanos == 0 || stuckAt == buffer.freed())) {
+            // Whoever found it so has woken its reader.
+            return SharedBuffer.NONE;
+        }
         SharedBuffer.Claim claim = writer.claim;
         int chunk = buffer.acquire(claim, previous, layout, payload);
         Thread drain = drainThread;

@@ -5,8 +5,8 @@ import dev.protolog.internal.process.BootClock;
 import dev.protolog.internal.process.RunningProgram;
 import dev.protolog.internal.proto.ProtoWriter;
 import dev.protolog.internal.proto.Xxh3;
+import dev.protolog.internal.write.BufferStats;
 import dev.protolog.internal.write.SequenceState;
-import dev.protolog.internal.write.SharedBuffer;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -65,7 +65,7 @@ public final class TracePackets {
     }
 
     /** Statistics of the buffer, which a trace that is complete ends with. */
-    static byte[] stats(SharedBuffer.Stats buffer) {
+    static byte[] stats(BufferStats buffer) {
         ProtoWriter stats = new ProtoWriter()
                 .varint(1, buffer.bytesWritten())
                 .varint(2, buffer.written())

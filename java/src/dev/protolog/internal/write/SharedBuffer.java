@@ -35,7 +35,7 @@ import java.util.concurrent.locks.LockSupport;
  * chunks are marked as being read before their headers are cleared, and these before anything else
  * changes. A stream frees chunks only once they were drained. A writer takes each chunk on a page
  * that comes later in turn than that of its chunk before. Nothing is freed in a buffer that keeps
- * the first messages.
+ * the first messages. All pages are looked at once, until something is completed or freed.
  */
 public final class SharedBuffer {
     /** No chunk could be had. */
@@ -77,6 +77,8 @@ public final class SharedBuffer {
     private int held;
     /** The quarters of the buffer that these are; read by each message, and a moment behind. */
     private volatile int heldQuarters;
+    /** No chunk with room for so many bytes is free, unless some were completed or freed since. */
+    private volatile int noneFrom = Integer.MAX_VALUE;
 
     /** {@code memory} is zero, begins at a multiple of eight and is whole pages. */
     public SharedBuffer(ByteBuffer memory, FillPolicy policy) {
@@ -87,11 +89,6 @@ public final class SharedBuffer {
         turns = new long[pages];
         turn = pages;
     }
-
-    /**
-     * The chunks that went through the buffer, and the most bytes that were in use at any one time.
-     */
-    public record Stats(long size, long written, long bytesWritten, long overwritten, long read, long bytesRead, long highWater) {}
 
     /**
      * A chunk that was taken and that its writer has not opened yet, or that was read and is not
@@ -115,7 +112,7 @@ public final class SharedBuffer {
      * chunk with {@code payload} bytes will do. It is noted in {@code claim}.
      */
     public synchronized int acquire(Claim claim, int previous, int layout, int payload) {
-        if (isClosed) {
+        if (isClosed || isFull(layout, payload)) {
             return NONE;
         }
         long after = previous == NONE ? 0 : turns[page(previous)];
@@ -148,7 +145,16 @@ public final class SharedBuffer {
         }
         int chunk = takeAny(payload, claim);
         isClosed |= chunk == NONE && keepsFirst;
+        if (chunk == NONE) {
+            noneFrom = payload;
+        }
         return chunk;
+    }
+
+    /** True if {@link #acquire} is known to find no chunk. Takes no lock. */
+    public boolean isFull(int layout, int payload) {
+        int from = noneFrom;
+        return payload >= from && PageLayout.chunkSize(layout) - CHUNK_HEADER >= from;
     }
 
     /**
@@ -203,18 +209,8 @@ public final class SharedBuffer {
      */
     void check(int countAt, int packets) {
         if ((short) SHORT.getAcquire(memory, countAt) != (short) packets) {
-            failTruncated();
+            TruncatedFile.fail();
         }
-    }
-
-    /** Throws the error of memory with a truncated file. */
-    public static void failTruncated() {
-        try {
-            Thread.yield();
-        } catch (InternalError e) {
-            // The one of the JVM.
-        }
-        throw new InternalError("the session's file was truncated");
     }
 
     /** Gives a chunk to the reader. */
@@ -222,6 +218,8 @@ public final class SharedBuffer {
         int size = end(chunk) - at(chunk);
         int left = held - size;
         int quarters = quarters(left);
+        // A ring overwrites it, and the reader of a stream is to be woken for it.
+        noneFrom = Integer.MAX_VALUE;
         set(chunk, COMPLETE);
         // Nothing is called from here on: an error says that the chunk is not complete.
         written++;
@@ -237,6 +235,7 @@ public final class SharedBuffer {
         int chunk = claim.chunk;
         int left = held - (end(chunk) - at(chunk));
         int quarters = quarters(left);
+        noneFrom = Integer.MAX_VALUE;
         clearHeader(at(chunk));
         set(chunk, FREE);
         // Nothing is called before it is forgotten.
@@ -255,6 +254,7 @@ public final class SharedBuffer {
     public synchronized void free(Claim claim) {
         int chunk = claim.chunk;
         int size = end(chunk) - at(chunk);
+        noneFrom = Integer.MAX_VALUE;
         set(chunk, READING);
         clearHeader(at(chunk));
         set(chunk, FREE);
@@ -364,8 +364,8 @@ public final class SharedBuffer {
         notifyAll();
     }
 
-    public synchronized Stats stats() {
-        return new Stats(size(), written, bytesWritten, overwritten, read, bytesRead, (long) highWater * PAGE);
+    public synchronized BufferStats stats() {
+        return new BufferStats(size(), written, bytesWritten, overwritten, read, bytesRead, (long) highWater * PAGE);
     }
 
     /** Where a chunk begins. */
