@@ -44,7 +44,17 @@ impl RunningChild {
         job: &str,
         logged: &Path,
     ) -> Option<Self> {
-        let mut java = Command::new(tool("java")?);
+        Self::start_by(Command::new(tool("java")?), socket, options, job, logged)
+    }
+
+    /// Likewise, by a command that ends with `java`.
+    pub(crate) fn start_by(
+        mut java: Command,
+        socket: &str,
+        options: &[&str],
+        job: &str,
+        logged: &Path,
+    ) -> Option<Self> {
         java.args(["-enableassertions", "-Xshare:auto"]).args(options);
         java.arg("-classpath").arg(classes()?).arg("app.Connected").arg(logged).arg(job);
         java.env("PERFETTO_PRODUCER_SOCK_NAME", socket);

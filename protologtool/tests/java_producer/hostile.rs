@@ -131,6 +131,35 @@ fn nonsense_ends_the_connection_with_a_reason() {
     child.end();
 }
 
+/// One session too many does not record, and disturbs no other.
+#[test]
+fn a_session_too_many_is_refused_alone() {
+    let most = 32;
+    let dir = temp_dir_for_sockets();
+    let socket = dir.path().join("producer");
+    let listener = UnixListener::bind(&socket).expect("listen");
+    let path = socket.to_str().expect("UTF-8");
+    let Some(mut child) = RunningChild::start(path, "", &dir.path().join("logged")) else { return };
+    let mut it = accept(&listener);
+    child.tell("connected");
+    for id in 1..=most + 1 {
+        it.start(id, &config());
+        it.wait_for("NotifyDataSourceStarted").expect("an answer to each");
+    }
+    child.tell(&format!("sessions {most}"));
+    let notice = child.tell("notice");
+    assert!(notice.contains("too many sessions"), "{notice}");
+    for id in [most + 1, 1] {
+        it.command(&message(|to| _ = to.nested(2).uint64(1, id)));
+        it.wait_for("NotifyDataSourceStopped").expect("an answer to each");
+    }
+    // There is room for another one now.
+    it.start(100, &config());
+    it.wait_for("NotifyDataSourceStarted").expect("an answer");
+    child.tell(&format!("sessions {most}"));
+    child.end();
+}
+
 /// A service that says nothing of emulated memory would drop all that it gets.
 #[test]
 fn a_service_that_is_too_old_gets_nothing() {

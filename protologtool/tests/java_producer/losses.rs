@@ -128,3 +128,23 @@ fn a_service_that_stands_still_does_not_keep_the_jvm() {
     service.0.signal("CONT");
     assert!(taken < Duration::from_secs(20), "{taken:?}");
 }
+
+/// Messages that are still in the program when the service dies are in no trace; the program knows
+/// how many.
+#[test]
+fn messages_of_a_broken_connection_are_counted() {
+    let Some(mut service) = Service::start() else { return };
+    let job = "threads=2 count=100000 size=60";
+    let Some(mut child) = service.child(job, "broken") else { return };
+    let session = service.session(&all());
+    child.tell("enabled");
+    service.0.signal("STOP");
+    child.tell("log");
+    service.0.kill();
+    drop(session);
+    child.tell("disconnected");
+    let lost: usize = child.tell("lost").parse().expect("a number");
+    let logged = child.end().len();
+    // The rest was on its way: in the queues of the socket.
+    assert!(lost <= logged && logged - lost < 20_000, "{lost} of {logged}");
+}

@@ -11,3 +11,4 @@ mod hostile;
 mod losses;
 mod places;
 mod service;
+mod startup;

@@ -14,6 +14,8 @@ pub struct TracingService {
     program: PathBuf,
     /// Where producers connect, if not at a socket in the directory.
     address: Option<String>,
+    /// The process in whose network namespace it runs, if not in that of this one.
+    namespace: Option<u32>,
     process: Option<Child>,
 }
 
@@ -33,10 +35,18 @@ impl TracingService {
         Some(service)
     }
 
+    /// Likewise, in the network namespace of another process. For root only.
+    pub fn start_in(process: u32, address: &str) -> Option<Self> {
+        let mut service = Self::stopped()?;
+        (service.address, service.namespace) = (Some(address.to_owned()), Some(process));
+        service.restart();
+        Some(service)
+    }
+
     /// A service that does not run yet.
     pub fn stopped() -> Option<Self> {
         let dir = temp_dir_for_sockets();
-        Some(Self { program: traced()?, dir, address: None, process: None })
+        Some(Self { program: traced()?, dir, address: None, namespace: None, process: None })
     }
 
     /// The socket for producers.
@@ -60,7 +70,15 @@ impl TracingService {
             let _ = fs::remove_file(socket);
         }
         let producers = self.address.as_ref().map_or_else(|| self.producers(), PathBuf::from);
-        let mut process = Command::new(&self.program)
+        let mut command = match self.namespace {
+            None => Command::new(&self.program),
+            Some(process) => {
+                let mut enter = Command::new("nsenter");
+                enter.args(["--net", "--target", &process.to_string()]).arg(&self.program);
+                enter
+            }
+        };
+        let mut process = command
             .args([producers, self.consumers()])
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

@@ -1,6 +1,8 @@
 package dev.protolog;
 
 import dev.protolog.internal.perfetto.Producer;
+import dev.protolog.internal.text.LevelSet;
+import java.util.Objects;
 
 /**
  * A producer for Perfetto's tracing service ({@code traced}): whoever holds the service's consumer
@@ -14,8 +16,8 @@ import dev.protolog.internal.perfetto.Producer;
  * <p>Nothing is recorded until a session asks for it, so a call costs what a disabled call costs.
  * {@link Session}s of the program go on beside.
  *
- * <p>Invariants: no method throws. No thread of the program waits for the service, but in
- * {@link #disconnect}.
+ * <p>Invariants: no method throws, but for arguments that mean nothing. No thread of the program
+ * waits for the service, but in {@link #disconnect}.
  */
 public final class ProtoLogProducer {
     static {
@@ -31,8 +33,56 @@ public final class ProtoLogProducer {
      * @param sessions the number of its sessions that record this process now
      * @param lastError why the last connection ended, or why there is none; null for none
      * @param notice what a configuration asked for that is not done as asked; null for none
+     * @param lost messages that were still in this process when a connection ended, and that no
+     *     trace counts
      */
-    public record Status(boolean isConnected, int sessions, String lastError, String notice) {}
+    public record Status(boolean isConnected, int sessions, String lastError, String notice, long lost) {}
+
+    /**
+     * {@link ProtoLogProducer#connect} with options.
+     *
+     * <pre>{@code
+     * new ProtoLogProducer.Connect().startupBuffer(1 << 20).startupLogFrom(LogLevel.INFO).start();
+     * }</pre>
+     */
+    public static final class Connect {
+        private int startupBytes;
+        private LogLevel startupLogFrom = LogLevel.VERBOSE;
+
+        /** No startup buffer. */
+        public Connect() {}
+
+        /**
+         * Keeps messages from before the service, or a session of it, is there: the first that fit
+         * a buffer of so many bytes. The first session that starts gets them, those that it
+         * records, and the number of the others, which were dropped. Until then each message costs
+         * what it costs in a session of this process, whether or not there is a service; once the
+         * buffer is full, a drop.
+         *
+         * @throws IllegalArgumentException if the size is negative
+         */
+        public Connect startupBuffer(int bytes) {
+            if (bytes < 0) {
+                throw new IllegalArgumentException("a startup buffer of " + bytes + " bytes");
+            }
+            startupBytes = bytes;
+            return this;
+        }
+
+        /**
+         * Sets the least severe level that the startup buffer keeps, of all groups; the default is
+         * VERBOSE.
+         */
+        public Connect startupLogFrom(LogLevel level) {
+            startupLogFrom = Objects.requireNonNull(level);
+            return this;
+        }
+
+        /** Joins the service, as {@link ProtoLogProducer#connect} does. */
+        public void start() {
+            Producer.connect(startupBytes, LevelSet.andAbove(startupLogFrom));
+        }
+    }
 
     /**
      * Joins the tracing service, now or once it is there, without making the caller wait. Further
@@ -53,7 +103,7 @@ public final class ProtoLogProducer {
      * session that stops, a flush and the exit of the JVM pass on everything.
      */
     public static void connect() {
-        Producer.connect();
+        new Connect().start();
     }
 
     /**

@@ -58,6 +58,9 @@ public final class Connected {
             new Init().control(false).start();
         } else if (args[1].contains("init")) {
             new Init().control(false).perfetto().start();
+        } else if (args[1].contains("startup=")) {
+            ProtoLogProducer.Connect options = new ProtoLogProducer.Connect().startupBuffer((int) word(args[1], "startup", 0));
+            options.startupLogFrom(LogLevel.values()[(int) word(args[1], "startup_from", LogLevel.VERBOSE.ordinal())]).start();
         } else {
             ProtoLogProducer.connect();
         }
@@ -89,6 +92,10 @@ public final class Connected {
             case "notice" -> {
                 return String.valueOf(ProtoLogProducer.status().notice());
             }
+            case "lost" -> {
+                return String.valueOf(ProtoLogProducer.status().lost());
+            }
+            case "mixed" -> logMixed(Integer.parseInt(rest));
             case "enabled" -> await(() -> ProtoLog.isEnabled(Log.WORK, LogLevel.DEBUG));
             case "disabled" -> await(() -> !ProtoLog.isEnabled(Log.WORK, LogLevel.WTF));
             case "log" -> append(log(rest));
@@ -173,8 +180,12 @@ public final class Connected {
         Files.write(logged, lines, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
     }
 
-    private long word(String words, String name, long otherwise) {
-        for (String each : (words + " " + job).split(" ")) {
+    private long jobWord(String words, String name, long otherwise) {
+        return word(words + " " + job, name, otherwise);
+    }
+
+    private static long word(String words, String name, long otherwise) {
+        for (String each : words.split(" ")) {
             if (each.startsWith(name + "=")) {
                 return Long.parseLong(each.substring(name.length() + 1));
             }
@@ -184,12 +195,12 @@ public final class Connected {
 
     /** Logs on several threads, and gives the lines that they logged. */
     private List<String> log(String more) throws InterruptedException {
-        long count = word(more, "count", 100);
-        long size = word(more, "size", 8);
-        long pause = word(more, "pause", 0);
+        long count = jobWord(more, "count", 100);
+        long size = jobWord(more, "size", 8);
+        long pause = jobWord(more, "pause", 0);
         long first = number;
         number += 1_000_000;
-        return inThreads(word(more, "threads", 1), thread -> {
+        return inThreads(jobWord(more, "threads", 1), thread -> {
             List<String> lines = new ArrayList<>();
             for (long at = first; at < first + count; at++) {
                 String text = "y".repeat((int) (at % (size + 1)));
@@ -201,6 +212,12 @@ public final class Connected {
             }
             return lines;
         });
+    }
+
+    /** Logs at two levels, with texts that the second message shares with the first. */
+    private static void logMixed(int number) {
+        ProtoLog.d(Log.WORK, "quiet %d %s %s", number, "text-" + number, "text-" + number / 2);
+        ProtoLog.wtf(Log.WORK, "fatal %d %s %s", number, "text-" + number, "text-" + number / 2);
     }
 
     private static List<String> inThreads(long threads, LongFunction<List<String>> work) throws InterruptedException {

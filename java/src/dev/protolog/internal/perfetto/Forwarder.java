@@ -107,7 +107,7 @@ final class Forwarder implements Runnable {
             reason = "an error of the runtime: " + e;
         } finally {
             link.close();
-            instances.forEach(instance -> instance.session.finish());
+            instances.forEach(instance -> state.addLost(instance.abandon()));
             instances.clear();
         }
     }
@@ -205,18 +205,31 @@ final class Forwarder implements Runnable {
 
     private void start(long id, SourceConfig config, ServiceWriter own) throws IOException {
         ForwardedSession session;
+        ForwardedSession startup = state.startup();
         try {
-            session = ForwardedSession.start(config.filter(), config.waitNanos(), thread, link::sent);
+            session = ForwardedSession.start(config.filter(), config.waitNanos(), thread, link::sent, startup);
         } catch (IOException e) {
             state.setNotice("a session can't start: " + e.getMessage());
             outlet.unregister(own);
             return;
         }
+        Instance instance;
         try {
-            instances.add(Instance.start(id, config.target(), session, outlet, own));
+            instance = Instance.start(id, config.target(), session, outlet, own);
+            instances.add(instance);
         } catch (IOException | RuntimeException | Error e) {
+            if (startup != null) {
+                startup.resume(session);
+            }
             session.finish();
             throw e;
+        }
+        if (startup != null) {
+            try {
+                instance.take(startup);
+            } finally {
+                state.endStartup();
+            }
         }
         interval = INTERVAL;
         state.setSessions(instances.size());

@@ -1,6 +1,7 @@
 package dev.protolog.internal.perfetto;
 
 import dev.protolog.internal.session.ForwardedSession;
+import dev.protolog.internal.session.KeptMessages;
 import dev.protolog.internal.write.CommittedChunk;
 import java.io.IOException;
 import java.util.Iterator;
@@ -43,6 +44,11 @@ final class Instance {
     private long sinceHead;
     /** The messages that were logged before the last look. */
     private long seen = -1;
+    /** Messages from before the session; null for none. */
+    private KeptMessages kept;
+    /** The messages in the request that is not sent yet, and the requests before it. */
+    private long unsent;
+    private long requests;
 
     private Instance(long id, int target, ForwardedSession session, Outlet outlet, ServiceWriter own) {
         this.id = id;
@@ -83,8 +89,11 @@ final class Instance {
                 continue;
             }
             byte[] bytes = session.bytes(chunk);
-            session.count(chunk, bytes);
+            long messages = session.count(chunk, bytes);
+            unsent = unsent() + messages;
             outlet.chunk(writer, chunk.packets(), bytes, bytes.length, chunk.isComplete());
+            unsent = unsent() == 0 ? messages : unsent;
+            requests = outlet.requests();
             if (chunk.isComplete()) {
                 session.free(chunk);
                 sinceHead += bytes.length;
@@ -95,6 +104,53 @@ final class Instance {
             writeHead();
         }
         return hasForwarded;
+    }
+
+    /** The messages that were passed on to the outlet, and that it has not sent yet. */
+    private long unsent() {
+        return outlet.requests() == requests ? unsent : 0;
+    }
+
+    /**
+     * Passes on the messages of a session that has kept them until now, those that this one
+     * records.
+     */
+    void take(ForwardedSession startup) throws IOException {
+        kept = session.take(startup);
+        Map<Integer, ServiceWriter> writers = new TreeMap<>();
+        kept.passOn(startup.find(true), (sequence, packets) -> {
+            ServiceWriter writer = writers.get(sequence);
+            if (writer == null) {
+                writer = outlet.register(target);
+                if (writer == null) {
+                    throw new IOException("there are too many writers");
+                }
+                writers.put(sequence, writer);
+            }
+            outlet.write(writer, packets);
+        });
+        for (ServiceWriter writer : writers.values()) {
+            outlet.unregister(writer);
+        }
+        reportKept();
+    }
+
+    private void reportKept() throws IOException {
+        byte[] losses = kept == null ? null : session.report(kept);
+        if (losses != null) {
+            outlet.write(own, List.of(losses));
+        }
+    }
+
+    /**
+     * Ends the session where nobody takes its messages any more. Returns the number of those that
+     * are lost with it.
+     */
+    long abandon() {
+        session.stopWriters();
+        long lost = session.missing() + unsent() + (kept == null ? 0 : kept.lost());
+        session.finish();
+        return lost;
     }
 
     /** As above with {@code unfinishedToo}, if there can be anything. */
@@ -156,6 +212,7 @@ final class Instance {
             outlet.unregister(each.getValue());
             all.remove();
         }
+        reportKept();
         byte[] losses = session.lastLosses();
         if (losses != null) {
             outlet.write(own, List.of(losses));

@@ -41,6 +41,8 @@ final class Outlet {
     private final ProtoWriter entry = new ProtoWriter(AROUND);
     private final ProtoWriter head = new ProtoWriter(AROUND);
     private final ProtoWriter payload = new ProtoWriter(MAX_PAYLOAD);
+    /** The requests with chunks that were sent. */
+    private long requests;
     /** The last writer id that was used for the first time. */
     private int lastId;
     /** Writers that were given back. */
@@ -48,6 +50,11 @@ final class Outlet {
 
     Outlet(Link link) {
         this.link = link;
+    }
+
+    /** The requests with chunks that were sent so far. */
+    long requests() {
+        return requests;
     }
 
     /** Registers a writer to a buffer of the service; null where there are as many as can be. */
@@ -185,6 +192,7 @@ final class Outlet {
                 throw e;
             }
             arguments.clear();
+            requests++;
         }
     }
 }

@@ -45,17 +45,24 @@ public final class Producer implements Runnable {
         return "true".equals(System.getProperty(PROPERTY));
     }
 
-    /** Joins the service, now or once it is there. Further calls have no effect. */
-    public static synchronized void connect() {
+    /**
+     * Joins the service, now or once it is there. Further calls have no effect. Messages of these
+     * levels, as many as fit {@code startupBytes}, are kept for the first session; 0 for none.
+     */
+    public static synchronized void connect(int startupBytes, int startupLevels) {
         if (running != null || "false".equals(System.getProperty(PROPERTY))) {
             return;
         }
         Producer producer = new Producer();
         running = producer;
+        if (startupBytes > 0) {
+            producer.state.keep(startupBytes, startupLevels);
+        }
         try {
             RuntimeThread.start(producer.thread);
         } catch (IOException e) {
             running = null;
+            producer.state.endStartup();
         }
     }
 
@@ -65,12 +72,13 @@ public final class Producer implements Runnable {
         running = null;
         if (producer != null) {
             producer.stop();
+            producer.state.endStartup();
         }
     }
 
     public static ProtoLogProducer.Status status() {
         Producer now = running;
-        return now == null ? new ProtoLogProducer.Status(false, 0, null, null) : now.state.get();
+        return now == null ? new ProtoLogProducer.Status(false, 0, null, null, 0) : now.state.get();
     }
 
     @Override

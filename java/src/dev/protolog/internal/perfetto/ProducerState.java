@@ -1,29 +1,68 @@
 package dev.protolog.internal.perfetto;
 
-import dev.protolog.ProtoLogProducer;
+import dev.protolog.ProtoLogProducer.Status;
+import dev.protolog.internal.groups.Filter;
+import dev.protolog.internal.session.ForwardedSession;
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
 
-/** The state of the connection, which the program may ask for. Invariant: replaced as a whole. */
+/**
+ * The state of the connection, which the program may ask for, and the messages that are kept for
+ * the first session.
+ *
+ * <p>Invariant: the status is replaced as a whole.
+ */
 final class ProducerState {
-    private volatile ProtoLogProducer.Status status = new ProtoLogProducer.Status(false, 0, null, null);
+    private volatile Status status = new Status(false, 0, null, null, 0);
+    /** The session that keeps messages until another one takes its place; null for none. */
+    private ForwardedSession startup;
 
-    ProtoLogProducer.Status get() {
+    Status get() {
         return status;
     }
 
-    void setConnected() {
-        status = new ProtoLogProducer.Status(true, 0, null, null);
+    synchronized void setConnected() {
+        status = new Status(true, 0, null, null, status.lost());
     }
 
     /** The connection is over, or could not be made. */
     synchronized void setDisconnected(String reason) {
-        status = new ProtoLogProducer.Status(false, 0, reason, status.notice());
+        status = new Status(false, 0, reason, status.notice(), status.lost());
     }
 
     synchronized void setSessions(int sessions) {
-        status = new ProtoLogProducer.Status(status.isConnected(), sessions, status.lastError(), status.notice());
+        status = new Status(status.isConnected(), sessions, status.lastError(), status.notice(), status.lost());
     }
 
     synchronized void setNotice(String notice) {
-        status = new ProtoLogProducer.Status(status.isConnected(), status.sessions(), status.lastError(), notice);
+        status = new Status(status.isConnected(), status.sessions(), status.lastError(), notice, status.lost());
+    }
+
+    /** Counts messages that no service took. */
+    synchronized void addLost(long messages) {
+        status = new Status(status.isConnected(), status.sessions(), status.lastError(), status.notice(), status.lost() + messages);
+    }
+
+    /** Keeps messages of these levels, as many as fit {@code bytes}, until there is a session. */
+    synchronized void keep(int bytes, int levels) {
+        try {
+            startup = ForwardedSession.keep(new Filter(levels, Map.of(), List.of()), bytes);
+        } catch (IOException e) {
+            setNotice("messages from before the first session are not kept: " + e.getMessage());
+        }
+    }
+
+    /** The session with the kept messages; null for none. */
+    synchronized ForwardedSession startup() {
+        return startup;
+    }
+
+    /** Another session has its messages, or nobody wants them any more. */
+    synchronized void endStartup() {
+        if (startup != null) {
+            startup.finish();
+            startup = null;
+        }
     }
 }

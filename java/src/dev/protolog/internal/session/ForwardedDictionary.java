@@ -7,8 +7,10 @@ import dev.protolog.internal.proto.ProtoWriter;
 import dev.protolog.internal.text.LevelSet;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * The dictionary of a session whose packets are passed on: the groups and the levels that it
@@ -30,8 +32,8 @@ final class ForwardedDictionary {
     /** The elements that were given once. */
     private int given;
 
-    /** A group, or a message with its level, if that is known. */
-    private record Element(int field, byte[] bytes, int group, LogLevel level) {}
+    /** A group, or a message with its id and its level, if that is known. */
+    private record Element(int field, byte[] bytes, long id, int group, LogLevel level) {}
 
     ForwardedDictionary(Filter filter) {
         this.filter = filter;
@@ -63,6 +65,17 @@ final class ForwardedDictionary {
         return given == elements.size() ? List.of() : packets(given);
     }
 
+    /** The ids of the messages that are known and not recorded. */
+    Set<Long> excluded() {
+        Set<Long> ids = new HashSet<>();
+        for (Element element : elements) {
+            if (element.field == MESSAGE && !isRecorded(element)) {
+                ids.add(element.id);
+            }
+        }
+        return ids;
+    }
+
     private void addEntries(ProtoReader config) throws ProtoReader.MalformedException {
         while (config.next()) {
             int field = config.field();
@@ -87,20 +100,22 @@ final class ForwardedDictionary {
             }
         }
         levels.put(id, filter.levels(name));
-        return new Element(GROUP, bytes, id, null);
+        return new Element(GROUP, bytes, 0, id, null);
     }
 
     private static Element message(byte[] bytes) throws ProtoReader.MalformedException {
+        long id = 0;
         int group = 0;
         LogLevel level = null;
         for (ProtoReader fields = new ProtoReader(bytes); fields.next();) {
             switch (fields.field()) {
+                case 1 -> id = fields.fixed64();
                 case 3 -> level = LevelSet.ofWire(fields.varint());
                 case 4 -> group = (int) fields.varint();
                 default -> fields.skip();
             }
         }
-        return new Element(MESSAGE, bytes, group, level);
+        return new Element(MESSAGE, bytes, id, group, level);
     }
 
     private List<byte[]> packets(int from) {

@@ -6,6 +6,7 @@ import dev.protolog.internal.proto.ProtoWriter;
 import dev.protolog.internal.text.LogPrinter;
 import dev.protolog.internal.write.CommittedChunk;
 import dev.protolog.internal.write.FillPolicy;
+import dev.protolog.internal.write.LossCause;
 import dev.protolog.internal.write.Losses;
 import dev.protolog.internal.write.Sequence;
 import dev.protolog.internal.write.SharedBuffer;
@@ -29,10 +30,18 @@ import java.util.function.LongSupplier;
  */
 public final class ForwardedSession implements ExitingSession {
     private static final int BUFFER = 4 << 20;
+    private static final int PAGE = 4096;
+    /** The largest buffer of messages that are kept for a session. */
+    private static final int MAX_KEPT = 1 << 30;
     private static final int MAX_STRING = 4096;
     /** The longest that threads within a message are waited for at the end, in nanoseconds. */
     private static final long LONGEST_CALL = 100_000_000;
     private static final long POLL = 1_000_000;
+    /**
+     * The time in which a call that has begun is likely to be in the session that it has begun for,
+     * in nanoseconds.
+     */
+    private static final long BEGUN_CALL = 5_000_000;
     /** The longest that the end of the JVM waits for a service, in nanoseconds. */
     private static final long LONGEST_EXIT = 30_000_000_000L;
 
@@ -86,20 +95,13 @@ public final class ForwardedSession implements ExitingSession {
      * @param waitNanos the longest that a message waits for room; 0 for not at all
      * @param forwarder the thread to wake when the buffer fills
      * @param progress the bytes that it has passed on, of all sessions
+     * @param kept a session that {@link #keep} started, in whose place it is; null for none
      * @throws IOException if there is no memory for it
      */
-    public static ForwardedSession start(Filter filter, long waitNanos, Thread forwarder, LongSupplier progress) throws IOException {
-        byte[] id = new byte[16];
-        new SecureRandom().nextBytes(id);
-        SessionConfig config = new SessionConfig(null, null, filter, FillPolicy.STREAM, BUFFER, MAX_STRING, false, waitNanos, 0,
-                Segments.Limits.NONE, EarlierRuns.Earlier.DEFAULT, EndReport.NONE);
-        SessionCore core;
-        try {
-            core = new SessionCore(config, id);
-        } catch (OutOfMemoryError e) {
-            throw new IOException("no memory for a session's buffer", e);
-        }
-        ForwardedSession session = new ForwardedSession(core, forwarder, progress);
+    public static ForwardedSession start(Filter filter, long waitNanos, Thread forwarder, LongSupplier progress, ForwardedSession kept)
+            throws IOException {
+        ForwardedSession session = new ForwardedSession(core(filter, waitNanos, BUFFER), forwarder, progress);
+        SessionCore core = session.core;
         try {
             RuntimeClasses.load();
             core.dictionary().addKnown();
@@ -107,14 +109,82 @@ public final class ForwardedSession implements ExitingSession {
             core.setStats(session::stats);
             // Before anybody logs to it: the program may end at once.
             AtExit.add(session);
-            Sessions.add(core);
+            if (kept == null) {
+                Sessions.add(core);
+            } else {
+                Sessions.replace(kept.core, core);
+            }
             // Messages that became known between the two.
+            core.dictionary().addKnown();
+        } catch (RuntimeException | Error e) {
+            if (kept != null) {
+                kept.resume(session);
+            }
+            session.finish();
+            throw e;
+        }
+        return session;
+    }
+
+    /**
+     * Starts a session that keeps the first messages, for another one. Nobody waits for its end.
+     *
+     * @param bytes the size of its buffer
+     * @throws IOException if there is no memory for it
+     */
+    public static ForwardedSession keep(Filter filter, int bytes) throws IOException {
+        int pages = (int) ((Math.min((long) bytes, MAX_KEPT) + PAGE - 1) / PAGE);
+        ForwardedSession session = new ForwardedSession(core(filter, 0, pages * PAGE), null, () -> 0);
+        SessionCore core = session.core;
+        try {
+            RuntimeClasses.load();
+            core.dictionary().addKnown();
+            core.setStats(session::stats);
+            Sessions.add(core);
             core.dictionary().addKnown();
         } catch (RuntimeException | Error e) {
             session.finish();
             throw e;
         }
         return session;
+    }
+
+    private static SessionCore core(Filter filter, long waitNanos, int bufferBytes) throws IOException {
+        byte[] id = new byte[16];
+        new SecureRandom().nextBytes(id);
+        SessionConfig config = new SessionConfig(null, null, filter, FillPolicy.STREAM, bufferBytes, MAX_STRING, false, waitNanos, 0,
+                Segments.Limits.NONE, EarlierRuns.Earlier.DEFAULT, EndReport.NONE);
+        try {
+            return new SessionCore(config, id);
+        } catch (OutOfMemoryError e) {
+            throw new IOException("no memory for a session's buffer", e);
+        }
+    }
+
+    /** Keeps messages on, in the place of {@code session}, which can't start. */
+    public void resume(ForwardedSession session) {
+        Sessions.replace(session.core, core);
+    }
+
+    /**
+     * The messages that {@code kept} has, of which this one has taken the place: those that this
+     * one records. Later ones are counted: see {@link #report(KeptMessages)}.
+     */
+    public synchronized KeptMessages take(ForwardedSession kept) {
+        for (long begun = System.nanoTime(); System.nanoTime() - begun < BEGUN_CALL;) {
+            LockSupport.parkNanos(POLL);
+        }
+        kept.core.beginEnd();
+        kept.stopWriters();
+        follow();
+        return new KeptMessages(kept.core, dictionary.excluded(), counts);
+    }
+
+    /** A packet with the losses of messages that were kept and that none reports; null for none. */
+    public synchronized byte[] report(KeptMessages kept) {
+        List<Losses.Count> losses = kept.takeLosses();
+        losses.forEach(count -> count.addTo(core.total()));
+        return report(losses);
     }
 
     /** True if chunks should be taken soon: half of the buffer is in use. */
@@ -140,14 +210,19 @@ public final class ForwardedSession implements ExitingSession {
         return core.buffer().copy(chunk);
     }
 
-    /** Counts what is new of a chunk. It may be counted again, and is before it is passed on. */
-    public synchronized void count(CommittedChunk chunk, byte[] bytes) throws IOException {
+    /**
+     * Counts what is new of a chunk. It may be counted again, and is before it is passed on.
+     * Returns the number of messages.
+     */
+    public synchronized long count(CommittedChunk chunk, byte[] bytes) throws IOException {
         SequenceReader reader = readers.get(chunk.writer());
         if (reader == null) {
             reader = new SequenceReader(chunk.writer(), core.pid(), counted, counts, false);
             readers.put(chunk.writer(), reader);
         }
+        long before = reader.recorded();
         reader.read(chunk, bytes);
+        return reader.recorded() - before;
     }
 
     /** Frees a complete chunk, which was passed on. */
@@ -218,9 +293,27 @@ public final class ForwardedSession implements ExitingSession {
      * from then on as often as the caller likes.
      */
     public synchronized byte[] lastLosses() {
+        return report(core.total().without(known()));
+    }
+
+    /**
+     * The messages that nobody took: those in the buffer, and those that were dropped and that no
+     * packet reports. While threads write, a moment behind.
+     */
+    public synchronized long missing() {
+        long passed = readers.values().stream().mapToLong(SequenceReader::recorded).sum();
+        long dropped = core.total().without(known()).stream()
+                .filter(count -> count.cause() != LossCause.TRUNCATED)
+                .mapToLong(Losses.Count::count)
+                .sum();
+        return Math.max(0, core.messages() - passed) + dropped;
+    }
+
+    /** Losses that packets report. */
+    private Losses known() {
         Losses known = reported.copy();
         readers.values().forEach(reader -> reader.reported().all().forEach(count -> count.addTo(known)));
-        return report(core.total().without(known));
+        return known;
     }
 
     private byte[] report(List<Losses.Count> losses) {
@@ -313,7 +406,8 @@ public final class ForwardedSession implements ExitingSession {
 
     @Override
     public void reportStuck() {
-        LogPrinter.problem("can't complete the log for Perfetto's service, which takes nothing any more", "look if `traced` runs");
+        String lacks = "its trace lacks " + missing() + " messages";
+        LogPrinter.problem("can't complete the log for Perfetto's service, which takes nothing any more: " + lacks, "look if `traced` runs");
     }
 
     private void follow() {

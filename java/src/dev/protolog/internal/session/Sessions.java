@@ -13,6 +13,12 @@ public final class Sessions {
         Routing.add(session);
     }
 
+    /** Has messages go to {@code session} instead of another one: each goes to one of them. */
+    static void replace(SessionCore before, SessionCore session) {
+        Groups.askAll();
+        Routing.replace(before, session);
+    }
+
     static void remove(SessionCore session) {
         Routing.remove(session);
     }

@@ -76,6 +76,14 @@ public final class Routing {
         routeAll();
     }
 
+    /** Has messages go to {@code session} instead of another one: each goes to one of them. */
+    public static void replace(WriterOwner before, WriterOwner session) {
+        synchronized (LOCK) {
+            set(Arrays.stream(running).map(it -> it == before ? session : it).toArray(WriterOwner[]::new));
+        }
+        routeAll();
+    }
+
     public static void remove(WriterOwner session) {
         synchronized (LOCK) {
             set(Arrays.stream(running).filter(it -> it != session).toArray(WriterOwner[]::new));
