@@ -52,6 +52,21 @@ fn editions() {
     assert!(!packed("expanded_numbers") && !packed("expanded_here"));
 }
 
+/// The messages of protobuf's conformance tests in an edition, of which some are delimited as
+/// groups are.
+#[test]
+fn conformance_messages_of_an_edition() {
+    let dir = temp_dir();
+    let file = "conformance/test_messages_edition2023.proto";
+    let Some(mut protoc) = protoc(dir.path(), "file=code.rs,leave_out_groups", file) else {
+        return;
+    };
+    run(&mut protoc);
+    let code = fs::read_to_string(dir.path().join("code.rs")).expect("read the code");
+    assert!(code.contains("pub struct TestAllTypesEdition2023<M>"), "{code}");
+    build::check(dir.path(), &code);
+}
+
 #[test]
 fn a_group_is_an_error_of_protoc() {
     let dir = temp_dir();

@@ -12,6 +12,7 @@ pub(crate) fn message(of: &MessageDescriptor, random: &mut Random, depth: u32) -
     for field in of.fields() {
         let is_message = matches!(field.kind(), Kind::Message(_));
         if field.is_group()
+            || matches!(field.kind(), Kind::Message(of) if is_set(&of))
             || is_message && depth == 0
             || random.below(8) >= chance && !field.is_required()
         {
@@ -35,6 +36,13 @@ pub(crate) fn message(of: &MessageDescriptor, random: &mut Random, depth: u32) -
         }
     }
     message
+}
+
+/// Returns whether the extensions of a message are in groups of another form, which prost writes as
+/// any others, and which the code leaves out.
+fn is_set(of: &MessageDescriptor) -> bool {
+    let options = of.descriptor_proto().options.as_ref();
+    options.is_some_and(|options| options.message_set_wire_format.unwrap_or(false))
 }
 
 fn map(entry: &Kind, random: &mut Random, depth: u32) -> Value {

@@ -122,6 +122,20 @@ fn descriptors_of_googles_interfaces() {
     check(&set, &roots, &paths);
 }
 
+#[test]
+fn conformance_messages_of_proto2() {
+    let roots = ["protobuf_test_messages.proto2.TestAllTypesProto2"];
+    let paths = ["protobuf_test_messages::proto2::TestAllTypesProto2"];
+    check(&schemas::conformance("test_messages_proto2.proto"), &roots, &paths);
+}
+
+#[test]
+fn conformance_messages_of_proto3() {
+    let roots = ["protobuf_test_messages.proto3.TestAllTypesProto3"];
+    let paths = ["protobuf_test_messages::proto3::TestAllTypesProto3"];
+    check(&schemas::conformance("test_messages_proto3.proto"), &roots, &paths);
+}
+
 fn check(set: &[u8], roots: &[&str], paths: &[&str]) {
     let dir = temp_dir();
     let arms = paths.iter().enumerate().map(|(number, path)| {

@@ -25,8 +25,17 @@ pathlib.Path(sys.argv[1]).write_bytes(files.SerializeToString())
 
 /// The descriptors of a file of the test data.
 pub(crate) fn parsed(name: &str) -> Vec<u8> {
-    let mut compiler = protox::Compiler::new([data("")]).expect("a directory");
-    compiler.include_imports(true).open_file(data(name)).expect("a file");
+    parsed_in("", name)
+}
+
+/// The messages of protobuf's conformance tests, as they come with version 33.2.
+pub(crate) fn conformance(name: &str) -> Vec<u8> {
+    parsed_in("conformance", name)
+}
+
+fn parsed_in(folder: &str, name: &str) -> Vec<u8> {
+    let mut compiler = protox::Compiler::new([data(folder)]).expect("a directory");
+    compiler.include_imports(true).open_file(data(folder).join(name)).expect("a file");
     compiler.encode_file_descriptor_set()
 }
 
@@ -56,10 +65,11 @@ fn official(modules: &[&str]) -> Option<Vec<u8>> {
     Some(fs::read(path).expect("read the descriptors"))
 }
 
-/// The code for some messages of a descriptor set.
+/// The code for some messages of a descriptor set, without groups.
 pub(crate) fn code(set: &[u8], messages: &[&str]) -> String {
     let messages = messages.iter().map(ToString::to_string).collect();
-    generate(set, |_| true, &Options { messages, ..Options::default() }).expect("code")
+    let options = Options { messages, leave_out_groups: true, ..Options::default() };
+    generate(set, |_| true, &options).expect("code")
 }
 
 /// Types alone: some seconds for 160,000 lines.
@@ -68,6 +78,18 @@ fn perfettos_whole_trace_compiles() {
     if let Some(set) = perfetto() {
         build::check(temp_dir().path(), &code(&set, &[]));
     }
+}
+
+/// All messages, recursive ones and well-known types among them. Those of proto2 have groups.
+#[test]
+fn conformance_messages_compile() {
+    for name in ["test_messages_proto2.proto", "test_messages_proto3.proto"] {
+        build::check(temp_dir().path(), &code(&conformance(name), &[]));
+    }
+    let error = generate(&conformance("test_messages_proto2.proto"), |_| true, &Options::default());
+    let error = error.expect_err("a group").to_string();
+    assert!(error.starts_with("the field `protobuf_test_messages.proto2."), "{error}");
+    assert!(error.ends_with("` is a group"), "{error}");
 }
 
 #[test]
