@@ -183,6 +183,12 @@ fn obey(word: &str, rest: &str, job: &str, number: &mut u64, logged: &Path) -> S
             append(logged, &lines_of(&log(rest, job, *number)));
             *number += 1_000_000;
         }
+        "other" => {
+            let count = rest.parse().expect("a number");
+            let log = move || (0..count).for_each(|at: u64| i!(Log::Other, "other %d", at));
+            thread::spawn(log).join().expect("a thread");
+        }
+        "flood" => flood(Duration::from_millis(rest.parse().expect("milliseconds")), job),
         "endless" => log_until_killed(job, logged),
         "refuse" => rights::refuse(rest),
         "mixed" => log_mixed(rest.parse().expect("a number")),
@@ -319,6 +325,20 @@ fn log(more: &str, job: &str, number: u64) -> Vec<String> {
             (0..threads).map(|thread| scope.spawn(move || work(thread))).collect();
         spawned.into_iter().flat_map(|thread| thread.join().expect("a thread")).collect()
     })
+}
+
+/// Logs without a pause for so long.
+fn flood(time: Duration, job: &str) {
+    let end = std::time::Instant::now() + time;
+    thread::scope(|scope| {
+        for _ in 0..word("threads", job, 1) {
+            scope.spawn(|| {
+                while std::time::Instant::now() < end {
+                    i!(Log::Other, "a flood of %s", "messages with a text that takes some room");
+                }
+            });
+        }
+    });
 }
 
 /// Logs all the time. While somebody does, the chunks of others are not taken from them.

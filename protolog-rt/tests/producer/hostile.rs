@@ -88,6 +88,17 @@ impl Accepted {
         proxy::send(&self.socket, &frame, file).expect("send it");
     }
 
+    /// Starts a session in memory without room for its beginning, so that it has to be committed.
+    pub(crate) fn start_without_room(&mut self) {
+        self.give(4, Some(&memory(4096, true)));
+        let long = "long".repeat(100);
+        let config = message(|to| {
+            let mut config = to.nested(126);
+            config.uint32(2, 1).nested(1).string(1, &long).uint32(2, 6);
+        });
+        self.start(1, &config);
+    }
+
     /// Starts a session with the configuration `config`.
     fn start(&mut self, id: u64, config: &[u8]) {
         self.command(&message(|to| _ = to.nested(1).uint64(1, id).bytes(2, config)));
@@ -105,7 +116,11 @@ fn accept_with(listener: &UnixListener, takes_memory: bool) -> Accepted {
 }
 
 /// Likewise, without a method that producers call.
-fn accept_without(missing: &str, listener: &UnixListener, takes_memory: bool) -> Accepted {
+pub(crate) fn accept_without(
+    missing: &str,
+    listener: &UnixListener,
+    takes_memory: bool,
+) -> Accepted {
     let (socket, _) = listener.accept().expect("a producer");
     introduce(socket, missing, takes_memory)
 }
@@ -205,14 +220,7 @@ fn a_session_that_can_t_start_is_over() {
     let listener = UnixListener::bind(&socket).expect("listen");
     let mut child = RunningChild::start("", &socket, &dir.path().join("logged"));
     ends(accept_without("CommitData", &listener, false), &mut child, "`CommitData`", &|it| {
-        // One page has no room for the beginning of the session, so that it has to be committed.
-        it.give(4, Some(&memory(4096, true)));
-        let long = "long".repeat(100);
-        let config = message(|to| {
-            let mut config = to.nested(126);
-            config.uint32(2, 1).nested(1).string(1, &long).uint32(2, 6);
-        });
-        it.start(1, &config);
+        it.start_without_room();
     });
     child.tell("disabled");
     child.end();

@@ -76,6 +76,10 @@ fn a_session_gets_the_levels_that_it_enables() {
     (warn.enable_all, warn.log_from) = (false, Some(5));
     let session = service.session(&warn);
     child.tell("sessions 1");
+    // What messages that are left out leave is no message.
+    let directory = service.dir.path().join("operators");
+    let stats = child.tell(&format!("stats {}", directory.display()));
+    assert!(stats.contains("; written 50 0 "), "{stats}");
     assert_eq!(service.stop(session).messages(), expected);
     child.end();
 }
