@@ -13,6 +13,11 @@ use std::process::{Command, Stdio};
 /// The messages of each schema.
 const MESSAGES: u64 = 10_000;
 
+/// The most messages within one another, below the first; and where each type has dozens of others,
+/// itself among them.
+const DEPTH: u32 = 3;
+const DEPTH_OF_MANY: u32 = 1;
+
 /// The program, with `ROOTS` to be filled in: for each frame of its input, one of its output. A
 /// frame is the number of a type, the size in four bytes, and a message.
 const PROGRAM: &str = r#"
@@ -126,17 +131,23 @@ fn descriptors_of_googles_interfaces() {
 fn conformance_messages_of_proto2() {
     let roots = ["protobuf_test_messages.proto2.TestAllTypesProto2"];
     let paths = ["protobuf_test_messages::proto2::TestAllTypesProto2"];
-    check(&schemas::conformance("test_messages_proto2.proto"), &roots, &paths);
+    let set = schemas::conformance("test_messages_proto2.proto");
+    check_nested(&set, &roots, &paths, DEPTH_OF_MANY);
 }
 
 #[test]
 fn conformance_messages_of_proto3() {
     let roots = ["protobuf_test_messages.proto3.TestAllTypesProto3"];
     let paths = ["protobuf_test_messages::proto3::TestAllTypesProto3"];
-    check(&schemas::conformance("test_messages_proto3.proto"), &roots, &paths);
+    let set = schemas::conformance("test_messages_proto3.proto");
+    check_nested(&set, &roots, &paths, DEPTH_OF_MANY);
 }
 
 fn check(set: &[u8], roots: &[&str], paths: &[&str]) {
+    check_nested(set, roots, paths, DEPTH);
+}
+
+fn check_nested(set: &[u8], roots: &[&str], paths: &[&str], depth: u32) {
     let dir = temp_dir();
     let arms = paths.iter().enumerate().map(|(number, path)| {
         format!("{number} => again!(message, count, schema::{path}<_>, schema::{path}Reader),\n")
@@ -150,7 +161,7 @@ fn check(set: &[u8], roots: &[&str], paths: &[&str]) {
         (Random::from_seed(roots[0].as_bytes()), Vec::new(), Vec::new());
     for count in 0..MESSAGES {
         let root = (count % roots.len() as u64) as usize;
-        let message = random::message(&types[root], &mut random, 3);
+        let message = random::message(&types[root], &mut random, depth);
         let bytes = message.encode_to_vec();
         frame(&mut input, root, &bytes);
         // As prost reads it: in proto3 nobody sees whether a zero was set.
