@@ -338,9 +338,12 @@ pub(crate) fn exit_deadline() -> Option<Instant> {
     Some(Instant::now() + left)
 }
 
-/// Prepares the forwarder's thread, which waits for no chunk: it would wait for itself.
+/// Prepares the forwarder's thread, which waits for no chunk: it would wait for itself. And what
+/// takes a process some 50 ms once, so that its first session does not wait for that.
 pub(crate) fn prepare_thread() {
     never_wait_here();
+    clock::prepare();
+    barrier::prepare();
 }
 
 /// Returns all losses that `take` takes.
