@@ -41,6 +41,7 @@ mod literal;
 mod loss;
 pub mod note;
 mod param;
+pub mod printf;
 pub mod recorder;
 mod render;
 pub mod schema;

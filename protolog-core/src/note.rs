@@ -24,9 +24,16 @@
 //! (zero for a dictionary), which a call may read when it logs, followed by the hash (u64) of the
 //! dictionary that holds the content; the rest is zero.
 //!
+//! A note of type 4 is a call of C or C++, where no compiler computes hashes: it has the format
+//! string of `printf` ([`crate::printf`]), and neither id nor group id. Each of its texts ends in a
+//! zero byte, the group's name and tag too; the kinds in its mask are those of the types that were
+//! passed, 0 for a text, 1 for a signed integer, 2 for a float, 3 for an unsigned one. Its zero
+//! byte is the number of arguments; numbers are in the byte order of the machine. One whose texts
+//! are not UTF-8 is foreign.
+//!
 //! Invariants: [`encode`] in a constant and [`Note::parse`] are inverses; any bytes can be parsed.
 
-use crate::{Level, ParamMask, identity_len};
+use crate::{Level, ParamMask, Template, group_id, identity_len, message_id};
 
 /// The name in each note's header, with its terminating zero.
 pub const NAME: &[u8; 9] = b"protolog\0";
@@ -36,6 +43,8 @@ pub const TYPE: u32 = 1;
 pub const DICTIONARY_TYPE: u32 = 2;
 /// The type of a stripped note.
 pub const STRIPPED_TYPE: u32 = 3;
+/// The type of the note of a call of C or C++.
+pub const PRINTF_TYPE: u32 = 4;
 /// Alignment of a note, in bytes.
 pub const ALIGN: usize = 4;
 
@@ -80,8 +89,57 @@ pub enum ParsedNote<'a> {
     Dictionary(&'a [u8]),
     /// A stripped note; the dictionary with this hash holds its content.
     Stripped(u64),
+    /// An entry of a call of C or C++.
+    Printf(PrintfNote<'a>),
     /// A well-formed note of another name or type.
     Foreign,
+}
+
+/// The entry of a call of C or C++.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PrintfNote<'a> {
+    /// Kinds of the types that are passed, two bits each; see the module.
+    pub types: u64,
+    /// Number of arguments.
+    pub arguments: u8,
+    /// The message's level.
+    pub level: Level,
+    /// The place that goes into the id: the name of the source file.
+    pub place: &'a str,
+    /// The path of the source file, as the compiler names it.
+    pub file: &'a str,
+    /// The line of the call, from 1.
+    pub line: u32,
+    /// The format string.
+    pub format: &'a str,
+    /// The group's full name.
+    pub group: &'a str,
+    /// The group's tag.
+    pub tag: &'a str,
+}
+
+impl<'a> PrintfNote<'a> {
+    /// Returns the entry with the [`crate::printf::template`] that its format becomes.
+    pub fn with_template(&self, template: &'a str) -> Note<'a> {
+        let Self { level, place, file, line, group, tag, .. } = *self;
+        let mask = Template::parse(template).map_or(ParamMask::EMPTY, |template| template.mask());
+        let id = message_id(place, template, level, group);
+        Note { id, mask, group_id: group_id(group), level, place, file, line, template, group, tag }
+    }
+
+    fn parse(bytes: &'a [u8], big_endian: bool) -> Option<Self> {
+        let (fixed, texts) = bytes.split_at_checked(FIXED)?;
+        let mut texts = texts.split(|byte| *byte == 0).map(core::str::from_utf8);
+        let mut text = || texts.next()?.ok();
+        let level = Level::from_wire(fixed[34] as u64)?;
+        let (place, format, _) = (text()?, text()?, text()?);
+        let (types, line) = (*fixed[8..].first_chunk()?, *fixed[20..].first_chunk()?);
+        let from_big = (u64::from_be_bytes(types), u32::from_be_bytes(line));
+        let from_little = (u64::from_le_bytes(types), u32::from_le_bytes(line));
+        let (types, line) = if big_endian { from_big } else { from_little };
+        let (group, tag, file) = (text()?, text()?, text()?);
+        Some(Self { types, arguments: fixed[35], level, place, file, line, format, group, tag })
+    }
 }
 
 impl<'a> Note<'a> {
@@ -115,6 +173,8 @@ impl<'a> Note<'a> {
         let parsed = match kind {
             TYPE if name == NAME => ParsedNote::Note(Self::parse_description(description)?),
             DICTIONARY_TYPE if name == NAME => ParsedNote::Dictionary(description),
+            PRINTF_TYPE if name == NAME => PrintfNote::parse(description, big_endian)
+                .map_or(ParsedNote::Foreign, ParsedNote::Printf),
             STRIPPED_TYPE if name == NAME => {
                 ParsedNote::Stripped(u64::from_le_bytes(description.get(8..16)?.try_into().ok()?))
             }
@@ -325,6 +385,43 @@ mod tests {
             Note::parse(&bytes),
             Some((ParsedNote::Stripped(0x0123_4567_89ab_cdef), &[][..]))
         );
+    }
+
+    /// A note as the header of C makes it.
+    fn c_note(format: &[u8]) -> Vec<u8> {
+        let mut description = Vec::from([0; FIXED]);
+        description[8..16].copy_from_slice(&0b01_00_u64.to_le_bytes());
+        description[20..24].copy_from_slice(&7_u32.to_le_bytes());
+        (description[34], description[35]) = (Level::Info.wire() as u8, 2);
+        for text in [b"net.c", format, b"INFO", b"AppLog::Net", b"Net", b"src/net.c"] {
+            description.extend(text);
+            description.push(0);
+        }
+        description.resize(description.len().next_multiple_of(ALIGN), 0);
+        let mut note = Vec::new();
+        for word in [NAME.len() as u32, description.len() as u32, PRINTF_TYPE] {
+            note.extend(word.to_le_bytes());
+        }
+        note.extend(b"protolog\0\0\0\0");
+        note.extend(description);
+        note
+    }
+
+    #[test]
+    fn a_note_of_c_becomes_one_with_the_template() {
+        let bytes = c_note(b"%s sent %lu");
+        let Some((ParsedNote::Printf(note), &[])) = Note::parse_as(&bytes, false) else { panic!() };
+        assert_eq!((note.types, note.arguments, note.line), (0b01_00, 2, 7));
+        assert_eq!((note.format, note.file, note.tag), ("%s sent %lu", "src/net.c", "Net"));
+        let whole = note.with_template("%s sent %d");
+        let id = message_id("net.c", "%s sent %d", Level::Info, "AppLog::Net");
+        assert_eq!((whole.id, whole.mask.bits()), (id, 0b01_00));
+        assert_eq!((whole.group_id, whole.place), (group_id("AppLog::Net"), "net.c"));
+        let latin = c_note(b"gr\xf6\xdfe");
+        assert_eq!(Note::parse_as(&latin, false), Some((ParsedNote::Foreign, &[][..])));
+        for end in 0..bytes.len() {
+            let _ = Note::parse_as(&bytes[..end], false);
+        }
     }
 
     #[test]
