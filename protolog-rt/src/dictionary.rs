@@ -9,29 +9,27 @@ mod stripped;
 use crate::sys::copies::for_each_reached_note_segment;
 use crate::sys::modules::{for_each_note_segment, for_each_note_segment_at};
 use protolog_core::note::{Note, ParsedNote, TEXTS_AT};
+use protolog_core::printf;
 use protolog_core::schema::{group, message_data, message_hints, viewer_config};
 use protozero::{Field, Reader};
 
 /// Calls `f` with the note of each log call in the program and its loaded libraries: once for each
 /// module that has the call. `f` must not load or unload a library.
 pub(crate) fn for_each_note(f: &mut dyn FnMut(&Note<'_>)) {
-    for_each(&mut |parsed| {
-        if let ParsedNote::Note(note) = parsed {
-            f(&note);
-        }
-    });
+    for_each(&mut |parsed| with_note(parsed, f));
 }
 
-/// As [`for_each_note`], with the address of each note.
-pub(crate) fn for_each_note_at(f: &mut dyn FnMut(usize, &Note<'_>)) {
+/// As [`for_each_note`], with the key of each call's rule ([`crate::site::key`]).
+pub(crate) fn for_each_keyed_note(f: &mut dyn FnMut(u64, &Note<'_>)) {
     for_each_note_segment_at(&mut |address, segment| {
         let start = segment.as_ptr().addr();
         for_each_in(segment, &mut |parsed| {
-            if let ParsedNote::Note(note) = parsed {
+            let has_own_id = matches!(parsed, ParsedNote::Printf(_));
+            with_note(parsed, &mut |note| {
                 // The place is the first of a note's texts. The segment may be a copy.
                 let offset = note.place.as_ptr().addr() - start - TEXTS_AT;
-                f(address + offset, &note);
-            }
+                f(if has_own_id { note.id } else { (address + offset) as u64 }, note);
+            });
         });
     });
 }
@@ -42,6 +40,7 @@ pub(crate) fn for_each_note_at(f: &mut dyn FnMut(usize, &Note<'_>)) {
 pub(crate) fn for_each_reached_group(f: &mut dyn FnMut(&str, &str)) {
     let each = &mut |parsed: ParsedNote<'_>| match parsed {
         ParsedNote::Note(note) => f(note.group, note.tag),
+        ParsedNote::Printf(note) => f(note.group, note.tag),
         ParsedNote::Dictionary(config) => {
             for field in fields(config).filter(|field| field.number == viewer_config::GROUPS) {
                 let (_, name, tag) = group_of(field.as_bytes().unwrap_or_default());
@@ -158,6 +157,17 @@ pub(crate) fn template_of(message: &[u8]) -> &str {
         }
     }
     template
+}
+
+/// Calls `f` with the note of a call, of whatever language.
+fn with_note(parsed: ParsedNote<'_>, f: &mut dyn FnMut(&Note<'_>)) {
+    match parsed {
+        ParsedNote::Note(note) => f(&note),
+        ParsedNote::Printf(note) => {
+            f(&note.with_template(&printf::template(note.format).to_string()));
+        }
+        _ => {}
+    }
 }
 
 fn for_each(f: &mut dyn FnMut(ParsedNote<'_>)) {

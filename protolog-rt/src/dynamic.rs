@@ -37,7 +37,12 @@ pub const MAX_TEMPLATES: usize = message_table::MAX_TEMPLATES;
 /// dynamic::log(&AppLog::Script, Level::Info, &line, &[Arg::Str("ann"), Arg::Int(7)]);
 /// ```
 pub fn log(group: &impl ProtoLogGroup, level: Level, template: &str, args: &[Arg<'_>]) {
-    let (is_enabled, group) = (group.is_enabled(level), group.info());
+    log_to(group.info(), level, template, args);
+}
+
+/// As [`log`], for a group that is known by its address.
+pub(crate) fn log_to(group: &'static GroupInfo, level: Level, template: &str, args: &[Arg<'_>]) {
+    let is_enabled = group.is_enabled(level);
     let call = Call { level: Some(level), group: group.name, template, ..Call::default() };
     if !group.compiled || !is_enabled && !rules::may_switch_on(&call) {
         return;

@@ -189,6 +189,8 @@ mod dictionary;
 pub mod dynamic;
 mod emit;
 mod error;
+#[doc(hidden)]
+pub mod foreign;
 mod guests;
 mod init;
 mod level;

@@ -37,7 +37,7 @@ const _: () = assert!(align_of::<NoteBytes<[u8; 0]>>() == ALIGN);
 
 /// The address of a note in the binary, or null.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct NoteRef(*const u8);
+pub(crate) struct NoteRef(pub(crate) *const u8);
 
 impl NoteRef {
     pub(crate) const NONE: Self = Self(core::ptr::null());
@@ -52,11 +52,11 @@ impl NoteRef {
         if self.0.is_null() {
             return &[];
         }
-        // SAFETY: `new` got a whole note, which begins with its header (*format*), and every bit
-        // pattern is a valid header.
+        // SAFETY: `new` and `ForeignSite` got a whole note, which begins with its header
+        // (*format*), aligned to four or less, and every bit pattern is a valid header.
         let head = unsafe { *(self.0 as *const NoteHeader) };
-        // SAFETY: `new_note` has set `size` to the length after the first `HEADER_SIZE` bytes, and
-        // nothing changes a note.
+        // SAFETY: in a note, `size` is the length after the first `HEADER_SIZE` bytes, and nothing
+        // changes it.
         unsafe { core::slice::from_raw_parts(self.0, HEADER_SIZE + head.size as usize) }
     }
 }

@@ -13,7 +13,7 @@
 use crate::level::GroupInfo;
 use crate::note::NoteRef;
 use protolog_core::Level;
-use protolog_core::note::dictionary_header;
+use protolog_core::note::{PRINTF_TYPE, dictionary_header};
 
 /// The code of a log call whose template was checked. The arguments, in `$values`, are evaluated
 /// after the test. Group and level are used in constants, so they must be constant. `$facts` is the
@@ -102,6 +102,23 @@ pub(crate) struct Site {
     pub(crate) note: NoteRef,
 }
 
+/// A call site of another language, by the addresses that its code passes.
+#[derive(Clone, Copy, Debug)]
+pub struct ForeignSite(pub(crate) Site);
+
+impl ForeignSite {
+    /// Takes the id of the message, the address of its group plus the level's severity, and the
+    /// address of its note.
+    ///
+    /// # Safety
+    /// The second is the address of a `'static` [`GroupInfo`] plus the severity of a level; the
+    /// note is a whole call-site note, which stays as it is for ever.
+    #[inline]
+    pub const unsafe fn new(id: u64, group_level: *const u8, note: *const u8) -> Self {
+        Self(Site { id, group_level: GroupLevel(group_level), note: NoteRef(note) })
+    }
+}
+
 /// A group and a level in one word that is known at link time: the group's address, with the
 /// level's severity in its lowest bits.
 ///
@@ -143,10 +160,12 @@ impl GroupLevel {
     }
 }
 
-/// Returns the key of a call's rule: the address of its note, or its id if it has none.
+/// Returns the key of a call's rule: the address of its note, or its id if it has none. So it is
+/// for a call of C++, whose code may refer to a copy of its note.
 pub(crate) fn key(note: NoteRef, id: u64) -> u64 {
     let note = note.bytes();
-    if note.is_empty() { id } else { note.as_ptr().addr() as u64 }
+    let is_printf = note.get(8..12) == Some(PRINTF_TYPE.to_ne_bytes().as_slice());
+    if note.is_empty() || is_printf { id } else { note.as_ptr().addr() as u64 }
 }
 
 /// `to[at..][..from.len()].copy_from_slice(from)`, in constants: byte by byte would be the larger

@@ -46,12 +46,14 @@ pub use sink::{TextLine, TextSink};
 pub use test_output::TestOutput;
 
 use crate::dictionary::template;
-use crate::level::ProtoLogGroup;
+use crate::level::{GroupInfo, ProtoLogGroup};
 use crate::log::Args;
 use crate::text_queue;
+use crate::value::FixedString;
 use core::fmt::{self, Write};
 use lines::LINE;
 use protolog_core::note::{Note, ParsedNote};
+use protolog_core::printf;
 use protolog_core::{Arg, Level, MAX_PARAMS, Template, render};
 use std::time::Duration;
 
@@ -66,13 +68,18 @@ use std::time::Duration;
 /// assert!(AppLog::Net.is_enabled(Level::Error) && !AppLog::Net.is_enabled(Level::Info));
 /// ```
 pub fn print_group(group: &impl ProtoLogGroup, level: Option<Level>) {
+    print_info(group.info(), level);
+}
+
+/// As [`print_group`], for a group that is known by its address.
+pub(crate) fn print_info(group: &'static GroupInfo, level: Option<Level>) {
     let levels = level.map_or(0, |from| {
         Level::ALL
             .into_iter()
             .filter(|level| *level >= from)
             .fold(0, |set, level| set | 1 << level.severity())
     });
-    crate::level::set_text(group.info(), levels);
+    crate::level::set_text(group, levels);
     crate::level::notify_change();
 }
 
@@ -101,8 +108,14 @@ pub(crate) fn emit_text<A: Args>(id: u64, level: Level, tag: &str, note: &[u8], 
         }
     });
     let args = &all[..count];
-    if let Some((ParsedNote::Note(note), _)) = Note::parse(note) {
-        return emit_dynamic(level, tag, note.template, args);
+    match Note::parse(note) {
+        Some((ParsedNote::Note(note), _)) => return emit_dynamic(level, tag, note.template, args),
+        Some((ParsedNote::Printf(note), _)) => {
+            let mut template = FixedString::<LINE>::new();
+            let template = template.print(&printf::template(note.format));
+            return emit_dynamic(level, tag, template, args);
+        }
+        _ => {}
     }
     match template(id, &mut [0; LINE]) {
         Some(template) => emit_dynamic(level, tag, template, args),

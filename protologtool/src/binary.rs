@@ -16,6 +16,7 @@ use object::elf::{FileHeader32, FileHeader64, PT_NOTE};
 use object::read::elf::{FileHeader, ProgramHeader, SectionHeader};
 use object::{Endianness, FileKind};
 use protolog_core::note::{HEADER_SIZE, Note, ParsedNote, STRIPPED_TYPE};
+use protolog_core::printf;
 use std::ops::Range;
 use viewer_config::{Collector, Group, Location, Message};
 
@@ -44,6 +45,10 @@ pub fn read(bytes: &[u8], collector: &mut Collector) -> Result<usize, BinaryErro
     layout.for_each(bytes, &mut |_, parsed| {
         match parsed {
             ParsedNote::Note(note) => add(&note, collector),
+            ParsedNote::Printf(note) => {
+                let template = printf::template(note.format).to_string();
+                add(&note.with_template(&template), collector);
+            }
             ParsedNote::Dictionary(config) => {
                 collector
                     .read_as(viewer_config::Format::Pb, config)
@@ -72,6 +77,8 @@ pub fn strip(bytes: &mut [u8], hash: u64) -> Result<(), BinaryError> {
     layout.for_each(bytes, &mut |range, parsed| {
         match parsed {
             ParsedNote::Note(_) => notes.push((range, end_of_id)),
+            // A call of C takes its id from its note's content, and would have none.
+            ParsedNote::Printf(_) => return Err(BinaryProblem::Printf),
             ParsedNote::Dictionary(_) if range.len() >= end_of_hash => {
                 notes.push((range, HEADER_SIZE));
             }

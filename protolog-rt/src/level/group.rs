@@ -321,6 +321,11 @@ impl GroupSet {
         Ok(())
     }
 
+    /// Returns the address of the page, which is in the module that has the enum.
+    pub(super) fn page_address(&self) -> usize {
+        std::ptr::from_ref(self.page).addr()
+    }
+
     /// Gives the enum a private page again, in a forked child. Without memory for it, the page
     /// stays shared with the parent.
     pub(super) fn unshare(&self) {
@@ -332,7 +337,7 @@ impl GroupSet {
     /// Returns true for an enum. Groups created at run time are switched by request, since the
     /// bridge that created them, or the library that has them, must hear of every change.
     pub(super) fn is_derived(&self) -> bool {
-        matches!(self.groups, Groups::Derived(_))
+        matches!(self.groups, Groups::Derived(_) | Groups::Declared(_))
     }
 
     /// Returns whether the host has these groups, too, and must hear of every change.
@@ -369,7 +374,9 @@ impl GroupSet {
     pub(super) fn groups(&self) -> &'static [GroupInfo] {
         match &self.groups {
             Groups::Derived(groups) => groups,
-            Groups::Created(groups) => groups.get().copied().unwrap_or_default(),
+            Groups::Created(groups) | Groups::Declared(groups) => {
+                groups.get().copied().unwrap_or_default()
+            }
         }
     }
 }
@@ -379,6 +386,25 @@ enum Groups {
     Derived(&'static [GroupInfo]),
     /// Filled in before the set is published: groups and their set refer to each other.
     Created(OnceLock<&'static [GroupInfo]>),
+    /// As `Created`, for an enum of another language, whose calls test the page as those of Rust.
+    Declared(OnceLock<&'static [GroupInfo]>),
+}
+
+/// Creates the groups of an enum that another language declares, each by its full name and its tag.
+/// Calls test the words of `page`, which begin as those of [`SwitchPage::new`]. They live as long
+/// as the process.
+pub fn declare(page: &'static SwitchPage, groups: &[(&str, &str)]) -> &'static [GroupInfo] {
+    let set = Box::leak(Box::new(GroupSet::of(page, Groups::Declared(OnceLock::new()))));
+    let set: &'static GroupSet = set;
+    let infos = groups.iter().zip(0..).map(|((name, tag), index)| {
+        let texts = Box::leak(Box::from([*name, *tag].concat()));
+        GroupInfo::new(&GroupDef::new(texts, tag.len(), index, true, false), page, set)
+    });
+    let infos = Box::leak(infos.collect());
+    if let Groups::Declared(groups) = &set.groups {
+        let _ = groups.set(infos); // The set is new, so no other thread can have set it.
+    }
+    infos
 }
 
 /// Creates a group that no enum declares, with a page of its own. It lives as long as the process.

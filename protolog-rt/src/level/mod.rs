@@ -23,7 +23,7 @@ mod source;
 pub(crate) use at_host::AtHost;
 pub(crate) use group::create_group;
 pub(crate) use group::is_switch_on;
-pub use group::{GroupInfo, GroupSet, ProtoLogGroup};
+pub use group::{GroupInfo, GroupSet, ProtoLogGroup, declare};
 pub(crate) use joined::{look as look_for_host, look_for_session};
 pub use page::SwitchPage;
 pub(crate) use settings::PatternSetting;
@@ -213,7 +213,7 @@ pub(crate) fn set_text(group: &'static GroupInfo, levels: u8) {
 }
 
 /// Registers the enum of these groups, as its first call would.
-pub(crate) fn register_groups(groups: &'static [GroupInfo]) {
+pub fn register_groups(groups: &'static [GroupInfo]) {
     if let Some(group) = groups.first() {
         group.register();
     }
@@ -339,7 +339,7 @@ fn unshare(registry: &mut Registry) {
 fn register(set: &'static GroupSet) {
     if set.next.get().is_none() && !HOLDS_REGISTRY.get() {
         // The registry refers to it from now on.
-        pin::keep_loaded(std::ptr::from_ref(set).addr());
+        pin::keep_loaded(set.page_address());
         // First, so that no message finds out before that its level is off.
         joined::register(set);
     }

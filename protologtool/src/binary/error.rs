@@ -23,6 +23,8 @@ pub enum BinaryProblem {
     Stripped(u64),
     /// A dictionary that was put into the program can't be read.
     Dictionary(String),
+    /// The file has calls of C or C++, which read their format strings when they log.
+    Printf,
     /// The file carries a signature, which a change would make void.
     Signed,
 }
@@ -54,6 +56,7 @@ impl BinaryError {
                 "use the dictionary that was written then, or give the program that was not stripped"
             }
             BinaryProblem::Dictionary(_) => "build it with a dictionary that `protologtool` wrote",
+            BinaryProblem::Printf => "ship it as it is, without `--strip-to`",
             BinaryProblem::Signed => "strip it first and sign the result",
         }
     }
@@ -84,6 +87,7 @@ impl fmt::Display for BinaryError {
             BinaryProblem::Object => f.write_str("an object file that is not linked"),
             BinaryProblem::Broken(what) => write!(f, "the file is damaged: {what}"),
             BinaryProblem::NoNotes => f.write_str("it has no log calls of `protolog_rt`"),
+            BinaryProblem::Printf => f.write_str("its calls of C read their texts when they log"),
             BinaryProblem::Stripped(hash) => {
                 write!(f, "its texts were already moved to the dictionary `{hash:016x}`")
             }

@@ -2,7 +2,7 @@
 //! of rewritten code in embedded dictionaries.
 
 use crate::dictionary::{
-    fields, for_each_element, for_each_note_at, group_of, message_id, template_of,
+    fields, for_each_element, for_each_keyed_note, group_of, message_id, template_of,
 };
 use protolog_core::Level;
 use protolog_core::control::selector::Call;
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// The most lines of a message in a dictionary that are looked at.
 const LINES: usize = 16;
 
-/// A call, and the key of its rule: the address of its note, or its id where it has none.
+/// A call, and the key of its rule.
 pub(super) struct KnownCall<'a> {
     pub(super) key: u64,
     pub(super) call: &'a Call<'a>,
@@ -20,7 +20,7 @@ pub(super) struct KnownCall<'a> {
 
 /// Calls `f` with each call. `f` must not load or unload a library.
 pub(super) fn for_each_call(f: &mut dyn FnMut(&KnownCall<'_>)) {
-    for_each_note_at(&mut |address, note| {
+    for_each_keyed_note(&mut |key, note| {
         let call = Call {
             id: Some(note.id),
             level: Some(note.level),
@@ -30,7 +30,7 @@ pub(super) fn for_each_call(f: &mut dyn FnMut(&KnownCall<'_>)) {
             lines: &[note.line],
             template: note.template,
         };
-        f(&KnownCall { key: address as u64, call: &call });
+        f(&KnownCall { key, call: &call });
     });
     let mut groups = BTreeMap::new();
     for_each_element(&mut |number, element| {

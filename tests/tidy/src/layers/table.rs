@@ -49,6 +49,7 @@ const RT: Layers = Layers {
                 "panic",
                 "init",
                 "emit",
+                "foreign",
                 "arguments",
                 "macros",
                 "levels",

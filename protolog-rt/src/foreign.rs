@@ -1,0 +1,54 @@
+//! The entrance for call sites of other languages, which `protolog-c` passes on. Not part of the
+//! API: it changes with that crate, which is pinned to this version.
+//!
+//! Such a call tests its group's word as a call of Rust does, and has a note with its format
+//! string. The id of its message follows from the note.
+
+use crate::emit::emit;
+use crate::log::{ask_id, trace_by_rule};
+use crate::site;
+use crate::text;
+use crate::writer::arg_slice::ArgSlice;
+use protolog_core::{Arg, Level};
+
+pub use crate::level::{GroupInfo, SwitchPage, declare, register_groups};
+pub use crate::log::FastArgs;
+pub use crate::site::ForeignSite;
+pub use crate::value::{Float, Int, Str};
+
+/// Logs `args`, whose number and kinds are those of the message's template, at a call that found
+/// its level enabled.
+#[allow(clippy::inline_always)] // As `emit`.
+#[inline(always)]
+pub fn log<A: FastArgs>(site: ForeignSite, args: A) {
+    emit(site.0, args);
+}
+
+/// As [`log`], for arguments whose number and kinds are known at run time only.
+pub fn log_slice(site: ForeignSite, args: &[Arg<'_>]) {
+    let site = site.0;
+    let (group, level) = site.group_level.parts();
+    let (args, rule) = (ArgSlice(args), group.rule_of(site::key(site.note, site.id)));
+    if rule.is_printed(group.is_text_enabled(level)) {
+        text::emit_text(site.id, level, group.tag, site.note.bytes(), &args);
+    }
+    trace_by_rule(site.id, level, group, &args, rule);
+}
+
+/// Logs a text, at a call whose format string can't be told to a reader.
+pub fn log_text(site: ForeignSite, text: &str) {
+    let (group, level) = site.0.group_level.parts();
+    crate::dynamic::log_to(group, level, "%s", &[Arg::Str(text)]);
+}
+
+/// Prints the messages of a group from `level` on; `None` prints none.
+pub fn print(group: &'static GroupInfo, level: Option<Level>) {
+    text::print_info(group, level);
+}
+
+/// Returns whether a call is on, of a group that has rules, or that was not registered when its
+/// word was read.
+pub fn is_on(site: ForeignSite) -> bool {
+    // A note of C has no key of its own.
+    ask_id(site.0.group_level, site.0.id)
+}
