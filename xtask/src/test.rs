@@ -9,9 +9,10 @@ use std::{env, io};
 use crate::install::{self, Tool, with};
 use crate::steps::{Steps, Work};
 use crate::tools::{
-    AXE, CC, CHROMIUM, CLIPPY, COUNTED_RUST, CXX, FISH, FLEET_WHEELS, GIT, GRADLE, JAVA, JAVA_25,
-    JDK_SOURCE, JQ, KOTLIN, LESS, LINTIAN, LNAV, LOGGERS, MAN, MAVEN, MUSL, NODE, NPM, OLDEST_RUST,
-    OPENSSL, PYTHON, RUST_SOURCE, RUSTFMT, SYSTEMD, TMUX, TRACED, VALGRIND, WHEELS, ZSH,
+    AXE, CC, CHROMIUM, CLIPPY, CMAKE, COUNTED_RUST, CXX, FISH, FLEET_WHEELS, GIT, GRADLE, JAVA,
+    JAVA_25, JDK_SOURCE, JQ, KOTLIN, LESS, LINTIAN, LNAV, LOGGERS, MAN, MAVEN, MUSL, NODE, NPM,
+    OLDEST_RUST, OPENSSL, PKG_CONFIG, PYTHON, RUST_SOURCE, RUSTFMT, SYSTEMD, TMUX, TRACED,
+    VALGRIND, WHEELS, ZSH,
 };
 use crate::{
     Result, bench, bridges, demo, fat_jars, fleet, gradle, instructions, java, maven, platforms,
@@ -45,8 +46,8 @@ pub(crate) const STEPS: [TestStep; 17] = [
         "tests",
         "all tests of the workspace but those of the next step, several programs at a time",
         &[
-            CC, CXX, JAVA, JDK_SOURCE, NPM, NODE, PYTHON, ZSH, FISH, LNAV, TMUX, LESS, JQ, MAN,
-            KOTLIN, WHEELS, JAVA_25, TRACED,
+            CC, CXX, CMAKE, PKG_CONFIG, JAVA, JDK_SOURCE, NPM, NODE, PYTHON, ZSH, FISH, LNAV, TMUX,
+            LESS, JQ, MAN, KOTLIN, WHEELS, JAVA_25, TRACED,
         ],
         |skipped| test_programs(&ALL_TESTS, skipped),
     ),

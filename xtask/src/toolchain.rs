@@ -26,6 +26,7 @@ pub const LIBRARIES: Promise = Promise {
         "protolog-control",
         "protolog-files",
         "protolog-perfetto-ipc",
+        "protolog-c",
     ],
 };
 

@@ -26,6 +26,8 @@ tools! {
     SPDLOG: "spdlog", "measure against it", || has_header("spdlog/spdlog.h"), Debian("libspdlog-dev");
     LTTNG: "LTTng", "measure against it", || found("lttng") && found("lttng-sessiond"), Debian("lttng-tools");
     LTTNG_UST: "LTTng-UST", "measure against it", || has_header("lttng/tracepoint.h"), Debian("liblttng-ust-dev");
+    CMAKE: "cmake", "find the library for C as programs do", || found("cmake"), Debian("cmake");
+    PKG_CONFIG: "pkg-config", "find the library for C as programs do", || found("pkg-config"), Debian("pkg-config");
     BABELTRACE: "babeltrace2", "read the traces of LTTng", || found("babeltrace2"), Debian("babeltrace2");
     BAZEL: "bazel", "build with its rules", || found("bazel"), Debian("bazel-bootstrap");
     VALGRIND: "valgrind", "count instructions", || found("valgrind"), Debian("valgrind");

@@ -43,6 +43,8 @@ const TESTING_GUIDE: &str = include_str!("../../../protolog-rt/tests/testing_gui
 
 /// The test that runs the commands and queries of that page.
 const ARCHIVE_GUIDE: &str = include_str!("../../../fleet/tests/guide.rs");
+/// The test that runs the commands of that page.
+const C_GUIDE: &str = include_str!("../../../protolog-c/tests/guide.rs");
 const OTLP_GUIDE: &str = include_str!("../../../fleet/tests/otlp.rs");
 
 #[test]
@@ -207,6 +209,7 @@ fn no_page_is_left_out() {
         // A page whose program is a library with tests has a test of its own; so has that of a
         // package outside the workspace.
         let is_tried = match page.as_str() {
+            "docs/guides/c.md" => C_GUIDE.contains(&page),
             "docs/guides/archive.md" => ARCHIVE_GUIDE.contains(&page),
             "docs/guides/opentelemetry.md" => OTLP_GUIDE.contains(&page),
             "docs/guides/testing.md" => TESTING_GUIDE.contains(&page),

@@ -25,6 +25,7 @@ const LAYERS: &[(&str, &str)] = &[
     ("shmem", "core protozero"),
     ("recording", "core protozero"),
     ("rt", "core files perfetto-ipc protozero macros recording shmem"),
+    ("c", "core rt"),
     ("reader", "core protozero recording viewer-config"),
     ("control", "core files"),
     ("class-eval", ""),

@@ -1,0 +1,173 @@
+//! The slow path of calls: the first message of each, and all of those whose arguments can't go
+//! into the message as they are.
+//!
+//! The format string is taken apart at each message. What templates know goes into the message as a
+//! value of its size; all else is printed by `snprintf`, so that it is what `printf` prints.
+//!
+//! Invariants: nothing is allocated for texts of up to [`STACK`] bytes, so that signal handlers may
+//! log; whatever format and arguments are, memory is read only where a `printf` would read it.
+
+mod printed;
+
+use crate::note::Call;
+use crate::text;
+use printed::{Printed, Texts};
+pub(crate) use printed::{errno, set_errno};
+use protolog_core::note::PrintfNote;
+use protolog_core::printf::{Count, Directive, Passing, PrintfPiece, pieces, template};
+use protolog_core::{Arg, MAX_PARAMS, message_id};
+use protolog_rt::foreign;
+use std::ffi::c_char;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Bytes of printed arguments that need no memory of the heap.
+pub(crate) const STACK: usize = 1024;
+
+/// What the types of arguments are, in a note.
+const TEXT: u64 = 0;
+const SIGNED: u64 = 1;
+const FLOAT: u64 = 2;
+const UNSIGNED: u64 = 3;
+
+/// Logs a message, and finds out if later ones of the call may take the fast path.
+///
+/// The values are those of the call's note, see [`crate::calls`].
+pub(crate) fn log(values: &[u64], call: Call) {
+    let errno = errno();
+    // A panic would be a fault of ours; the message is lost, and the program goes on.
+    let _ = catch_unwind(AssertUnwindSafe(|| log_here(values, call, errno)));
+    set_errno(errno);
+}
+
+fn log_here(values: &[u64], call: Call, errno: i32) {
+    let Some(note) = call.note() else {
+        return foreign::log_text(call.with_id(0), &raw_format(call));
+    };
+    let id = call.id(|| id(&note));
+    if is_direct(&note) {
+        call.set_direct(id);
+    }
+    let mut texts = Texts::new(errno);
+    let mut taken = [Taken::Nothing; MAX_PARAMS];
+    let mut count = 0;
+    let mut arguments = Arguments { values, next: 0 };
+    for directive in directives(note.format) {
+        let value = arguments.take(&directive, &mut texts);
+        if directive.passing() != Passing::Nothing && count < MAX_PARAMS {
+            taken[count] = value;
+            count += 1;
+        }
+    }
+    let mut all = [Arg::Bool(false); MAX_PARAMS];
+    for (arg, taken) in all.iter_mut().zip(&taken[..count]) {
+        *arg = match *taken {
+            Taken::Signed(value) => Arg::Int(value),
+            Taken::Unsigned(value) => Arg::Uint(value),
+            Taken::Float(value) => Arg::Float(value),
+            Taken::Printed(printed) => Arg::Str(texts.text(printed)),
+            Taken::Nothing => Arg::Str(""),
+        };
+    }
+    foreign::log_slice(call.with_id(id), &all[..count]);
+}
+
+/// Returns the id of a call's message.
+pub(crate) fn id(note: &PrintfNote<'_>) -> u64 {
+    let mut texts = Texts::new(0);
+    let template = texts.print(&template(note.format));
+    message_id(note.place, texts.text(template), note.level, note.group)
+}
+
+/// A value on its way into the message.
+#[derive(Clone, Copy)]
+enum Taken {
+    Signed(i64),
+    Unsigned(u64),
+    Float(f64),
+    Printed(Printed),
+    Nothing,
+}
+
+/// The arguments of a call. A format that names more than there are gets zeros.
+struct Arguments<'a> {
+    values: &'a [u64],
+    next: usize,
+}
+
+impl Arguments<'_> {
+    fn next(&mut self) -> u64 {
+        let value = self.values.get(self.next).copied().unwrap_or_default();
+        self.next += 1;
+        value
+    }
+
+    /// Takes the arguments of a conversion.
+    fn take(&mut self, directive: &Directive<'_>, texts: &mut Texts) -> Taken {
+        let mut stars = [0; 2];
+        let counts = [directive.width, directive.precision];
+        for (star, _) in
+            stars.iter_mut().zip(counts.iter().filter(|it| **it == Some(Count::Argument)))
+        {
+            *star = self.next() as i32;
+        }
+        let passing = directive.passing();
+        if passing == Passing::ErrorText {
+            return Taken::Printed(texts.printf(directive, [0; 2], 0));
+        }
+        let value = match directive.position {
+            Some(at) => self.values.get(usize::from(at) - 1).copied().unwrap_or_default(),
+            None => self.next(),
+        };
+        match passing {
+            Passing::Signed(bits) => {
+                let unused = 64 - bits;
+                Taken::Signed((value as i64) << unused >> unused)
+            }
+            Passing::Unsigned(bits) => Taken::Unsigned(value << (64 - bits) >> (64 - bits)),
+            Passing::Pointer => Taken::Unsigned(value),
+            Passing::Float => Taken::Float(f64::from_bits(value)),
+            Passing::Text(limit) => {
+                let address = std::ptr::with_exposed_provenance::<c_char>(value as usize);
+                // SAFETY: the argument of a `%s`, of which `printf` would read as many bytes.
+                Taken::Printed(texts.lossy(unsafe { text::bytes(address, limit) }))
+            }
+            Passing::Char => Taken::Printed(texts.lossy(&[value as u8])),
+            Passing::Printed => Taken::Printed(texts.printf(directive, stars, value)),
+            Passing::ErrorText | Passing::Nothing => Taken::Nothing,
+        }
+    }
+}
+
+/// Returns whether all arguments go into the message as they are, in their order: then the fast
+/// path may take those of later messages.
+fn is_direct(note: &PrintfNote<'_>) -> bool {
+    let mut count = 0;
+    let fits = directives(note.format).all(|directive| {
+        let of_type = note.types >> (2 * count).min(63) & 3;
+        count += 1;
+        directive.position.is_none()
+            && match directive.passing() {
+                Passing::Signed(bits) => bits >= 32 && of_type == SIGNED,
+                Passing::Unsigned(bits) => bits >= 32 && of_type == UNSIGNED,
+                Passing::Pointer => of_type == UNSIGNED,
+                Passing::Float => of_type == FLOAT,
+                Passing::Text(None) => of_type == TEXT,
+                _ => false,
+            }
+    });
+    fits && count == u32::from(note.arguments)
+}
+
+fn directives(format: &str) -> impl Iterator<Item = Directive<'_>> {
+    pieces(format).filter_map(|piece| match piece {
+        PrintfPiece::Directive(directive) => Some(directive),
+        _ => None,
+    })
+}
+
+/// Returns the format of a call whose note can't be read, as far as it is a text.
+fn raw_format(call: Call) -> String {
+    let texts = call.bytes().get(protolog_core::note::TEXTS_AT..).unwrap_or_default();
+    let format = texts.split(|byte| *byte == 0).nth(1).unwrap_or_default();
+    String::from_utf8_lossy(format).into_owned()
+}
