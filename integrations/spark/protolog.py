@@ -47,18 +47,19 @@ def views(spark, archive):
 
     messages, templates = _messages(_timed(tables["messages"])), _templates(tables["templates"])
     losses = _timed(tables["losses"])
+    archive = Archive(_timed(tables["messages"]), tables["templates"])
     found = {
         "messages": messages,
         "templates": templates,
         "losses": losses,
         "spans": _timed(tables["spans"]),
-        "log": _log(messages, templates),
+        "log": _log(messages, templates, archive.kinds),
         "lost": _lost(losses),
         "volume_by_site": _volume_by_site(tables["messages"], templates),
     }
     for name, frame in found.items():
         frame.createOrReplaceTempView(name)
-    return Archive(_timed(tables["messages"]), tables["templates"])
+    return archive
 
 
 class Archive:
@@ -70,6 +71,8 @@ class Archive:
         self._templates = _templates(templates)
         rows = templates.select(*_KEY, "pieces").dropDuplicates(_KEY).where("pieces is not null").collect()
         self._pieces = [(row, json.loads(row["pieces"])) for row in rows]
+        self.kinds = _kinds(pieces for _, pieces in self._pieces)
+        """The kinds of arguments that templates have, as `protolog_text.render` takes them."""
 
     def render(self, of_id, arguments):
         """The text of a message, of its id and the column `arguments` of `messages`: an expression."""
@@ -77,38 +80,45 @@ class Archive:
         known = F.from_json(F.lit(by_id), f"map<string, {_PIECES}>")
         args = F.col(arguments)
         key = F.concat(F.col(of_id), F.lit("/"), args["variant"].cast("string"))
-        return F.coalesce(args["text"], protolog_text.render(F.element_at(known, key), args))
+        return F.coalesce(args["text"], protolog_text.render(F.element_at(known, key), args, self.kinds))
 
     def search(self, wanted):
         """The messages that have a text, as rows of `log`: first the templates that may have it are found, then the row groups
         of these alone are read."""
         places = [(row, protolog_search.may_have(pieces, wanted)) for row, pieces in self._pieces]
-        log = self._log([row["id"] for row, place in places if place], F.col("text").isNull())
+        log = self._log({row["id"] for row, place in places if place}, F.col("text").isNull())
         always = [row["id"] for row, place in places if place == protolog_search.ALWAYS]
         texts = [row["id"] for row, place in places if place == protolog_search.TEXTS]
         in_texts = F.exists("texts", lambda text: F.contains(text, F.lit(wanted)))
-        in_message = F.contains("message", F.lit(wanted))
+        # Where no template leaves it open, no message is rendered to be found.
+        is_open = any(place == protolog_search.SOMEWHERE for _, place in places)
+        in_message = F.contains("message", F.lit(wanted)) if is_open else F.lit(False)
         is_found = F.when(F.col("id").isin(always), True).when(F.col("id").isin(texts), in_texts).otherwise(in_message)
         # Of these, the text is not that of the template.
-        odd = _log(self._messages.where(F.contains("text", F.lit(wanted))), self._templates)
+        odd = _log(self._messages.where(F.contains("text", F.lit(wanted))), self._templates, "")
         return log.where(is_found).unionByName(odd)
 
     def search_templates(self, wanted):
         """The messages whose template has a text, as rows of `log`."""
         places = [(row, protolog_search.may_have(pieces, wanted)) for row, pieces in self._pieces]
-        return self._log([row["id"] for row, place in places if place == protolog_search.ALWAYS])
+        return self._log({row["id"] for row, place in places if place == protolog_search.ALWAYS})
 
     def search_argument(self, wanted):
         """The messages one of whose arguments is just this text, as rows of `log`: by the filters of the files."""
         columns = [name for name in self._table.columns if name[0] == "s" and name[1:].isdigit()]
         is_it = functools.reduce(operator.or_, (F.col(name) == wanted for name in columns))
-        return _log(_messages(self._table.where(is_it)), self._templates)
+        return _log(_messages(self._table.where(is_it)), self._templates, self.kinds)
 
     def _log(self, ids, *conditions):
-        messages = self._messages.where(F.col("id").isin(ids))
+        messages = self._messages.where(F.col("id").isin(sorted(ids)))
         for condition in conditions:
             messages = messages.where(condition)
-        return _log(messages, self._templates)
+        return _log(messages, self._templates, _kinds(pieces for row, pieces in self._pieces if row["id"] in ids))
+
+
+def _kinds(templates):
+    """The kinds of arguments that templates have."""
+    return "".join(sorted({piece["kind"] for pieces in templates for piece in pieces if piece.get("kind") is not None}))
 
 
 def _timed(table):
@@ -156,10 +166,10 @@ def _with_templates(messages, templates):
     return m.join(t, is_same[0] & is_same[1] & is_same[2] & is_same[3], "left")
 
 
-def _log(messages, templates):
-    """What `read-log` shows, by the same names."""
+def _log(messages, templates, kinds):
+    """What `read-log` shows, by the same names, of templates with arguments of these kinds."""
     arguments = [F.col(f"m.{kind}") for kind in ("texts", "integers", "floats", "bools")]
-    rendered = protolog_text.render(F.col("t.pieces"), F.col("m.arguments"))
+    rendered = protolog_text.render(F.col("t.pieces"), F.col("m.arguments"), kinds)
     return _with_templates(messages, templates).select(
         "m.time", "m.time_ns", "m.boot_time", "m.tie", "m.host", "m.program", "m.build", "m.date", "m.pid", "m.tid",
         "m.process", "m.thread", "m.level", "t.tag", "t.log_group", "m.id", "t.template", "t.location", "m.stack_trace",

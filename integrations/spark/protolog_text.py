@@ -16,22 +16,25 @@ _FIVES = 12
 _TWOS = 29
 
 
-def render(pieces, args):
+def render(pieces, args, kinds="sifb"):
     """The text of a message: the pieces of its template, and its arguments by kind, as the column `arguments` of `messages` has them.
 
-    Bit i of `args.unsigned_args` is set if argument i is an unsigned integer.
+    Bit i of `args.unsigned_args` is set if argument i is an unsigned integer. Templates have arguments of `kinds` alone: Spark plans for
+    seconds what converts floats, so who has none should say so.
     """
 
     def shown(piece):
         place = piece["place"]
         is_unsigned = F.when(piece["argument"] < 64, F.getbit(args["unsigned_args"], piece["argument"]) == 1)
-        converted = (
-            F.when(piece["kind"] == "s", _text(F.get(args["texts"], place), piece))
-            .when(piece["kind"] == "i", _integer(F.get(args["integers"], place), piece, F.coalesce(is_unsigned, F.lit(False))))
-            .when(piece["kind"] == "f", _let(F.get(args["floats"], place), lambda value: _floating(value, piece)))
-            .when(piece["kind"] == "b", F.get(args["bools"], place).cast("string"))
-            .otherwise(piece["text"])
-        )
+        by_kind = {
+            "s": lambda: _text(F.get(args["texts"], place), piece),
+            "i": lambda: _integer(F.get(args["integers"], place), piece, F.coalesce(is_unsigned, F.lit(False))),
+            "f": lambda: _let(F.get(args["floats"], place), lambda value: _floating(value, piece)),
+            "b": lambda: F.get(args["bools"], place).cast("string"),
+        }
+        converted = piece["text"]
+        for kind in kinds:
+            converted = F.when(piece["kind"] == kind, by_kind[kind]()).otherwise(converted)
         return _let(converted, lambda it: _padded(it, piece))
 
     # An argument that is missing makes the text null, where `array_join` would leave it out.
