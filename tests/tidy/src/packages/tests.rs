@@ -15,6 +15,7 @@ const GOOD: &str = "
     protolog-shmem 1.85: protolog-core protolog-protozero
     protolog-recording 1.85: protolog-core protolog-protozero
     protolog-rt 1.85: protolog-core protolog-recording protolog-shmem protolog-protozero protolog-macros rustix dev:serde_json dev:protolog-testkit opt:zlib
+    protolog-c 1.85: protolog-rt protolog-core
     protolog-reader 1.90: protolog-core protolog-protozero protolog-recording protolog-viewer-config
     protolog-files 1.85: rustix
     protolog-control 1.85: protolog-core protolog-files rustix
