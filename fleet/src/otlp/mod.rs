@@ -151,12 +151,14 @@ fn read_all(
             watch.end();
         }
         // Programs may log faster than this sends, so it may never be idle.
-        while watch.look(output)? && (is_last || !stop.load(Ordering::Relaxed)) {
+        let mut has_more = watch.look(output)?;
+        while has_more && (is_last || !stop.load(Ordering::Relaxed)) {
             if flushed.elapsed() >= LONGEST_BATCH {
                 flushed = Instant::now();
                 output.flush();
             }
             publish(output)?;
+            has_more = watch.look(output)?;
         }
         if is_last && follow {
             watch.complete(output)?;
@@ -169,7 +171,9 @@ fn read_all(
         if output.is_gone() {
             return Err(Stop::Sender);
         }
-        if let Some(metrics) = output.metrics.as_mut().filter(|_| watch.is_all_there()) {
+        // Where the end came first, some may not be open yet.
+        let is_all_open = !has_more && watch.is_all_there();
+        if let Some(metrics) = output.metrics.as_mut().filter(|_| is_all_open) {
             metrics.settle_others();
         }
         if is_last {
