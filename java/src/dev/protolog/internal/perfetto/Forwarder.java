@@ -221,7 +221,7 @@ final class Forwarder implements Runnable {
             if (startup != null) {
                 startup.resume(session);
             }
-            session.finish();
+            abandon(session);
             throw e;
         }
         if (startup != null) {
@@ -233,6 +233,16 @@ final class Forwarder implements Runnable {
         }
         interval = INTERVAL;
         state.setSessions(instances.size());
+    }
+
+    /** Ends a session of which the service has nothing, and counts what was logged to it. */
+    private void abandon(ForwardedSession session) {
+        try {
+            session.stopWriters();
+            state.addLost(session.missing());
+        } finally {
+            session.finish();
+        }
     }
 
     private Instance find(long id) {

@@ -90,10 +90,12 @@ final class Instance {
             }
             byte[] bytes = session.bytes(chunk);
             long messages = session.count(chunk, bytes);
-            unsent = unsent() + messages;
+            addUnsent(messages);
             outlet.chunk(writer, chunk.packets(), bytes, bytes.length, chunk.isComplete());
-            unsent = unsent() == 0 ? messages : unsent;
-            requests = outlet.requests();
+            if (unsent() == 0) {
+                // It has sent what it had before.
+                addUnsent(messages);
+            }
             if (chunk.isComplete()) {
                 session.free(chunk);
                 sinceHead += bytes.length;
@@ -111,6 +113,11 @@ final class Instance {
         return outlet.requests() == requests ? unsent : 0;
     }
 
+    private void addUnsent(long messages) {
+        unsent = unsent() + messages;
+        requests = outlet.requests();
+    }
+
     /**
      * Passes on the messages of a session that has kept them until now, those that this one
      * records.
@@ -118,7 +125,7 @@ final class Instance {
     void take(ForwardedSession startup) throws IOException {
         kept = session.take(startup);
         Map<Integer, ServiceWriter> writers = new TreeMap<>();
-        kept.passOn(startup.find(true), (sequence, packets) -> {
+        kept.passOn(startup.find(true), (sequence, packets, messages) -> {
             ServiceWriter writer = writers.get(sequence);
             if (writer == null) {
                 writer = outlet.register(target);
@@ -128,6 +135,7 @@ final class Instance {
                 writers.put(sequence, writer);
             }
             outlet.write(writer, packets);
+            addUnsent(messages);
         });
         for (ServiceWriter writer : writers.values()) {
             outlet.unregister(writer);
@@ -148,7 +156,7 @@ final class Instance {
      */
     long abandon() {
         session.stopWriters();
-        long lost = session.missing() + unsent() + (kept == null ? 0 : kept.lost());
+        long lost = session.missing() + unsent() + (kept == null ? 0 : kept.missing());
         session.finish();
         return lost;
     }

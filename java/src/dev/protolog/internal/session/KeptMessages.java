@@ -49,9 +49,9 @@ public final class KeptMessages implements PacketOutput {
     private long passed;
     private long left;
 
-    /** Takes packets of a writer. */
+    /** Takes packets of a writer, and among them so many messages. */
     public interface Target {
-        void take(int writer, List<byte[]> packets) throws IOException;
+        void take(int writer, List<byte[]> packets, long messages) throws IOException;
     }
 
     /** What messages that were left out leave, on a sequence. */
@@ -71,8 +71,17 @@ public final class KeptMessages implements PacketOutput {
         unused = new SessionStats.Written(core.dictionary());
     }
 
+    /** The messages that were not passed on, and the dropped ones that no packet reports. */
+    public long missing() {
+        long dropped = unreported().stream()
+                .filter(count -> count.cause() != LossCause.TRUNCATED)
+                .mapToLong(Losses.Count::count)
+                .sum();
+        return lost() + dropped;
+    }
+
     /** The messages that were not passed on, for an error. */
-    public long lost() {
+    private long lost() {
         return core.messages() - passed - left;
     }
 
@@ -97,9 +106,7 @@ public final class KeptMessages implements PacketOutput {
 
     /** Losses that none of the packets reports, each once. */
     public List<Losses.Count> takeLosses() {
-        Losses known = taken.copy();
-        readers.values().forEach(reader -> reader.reported().all().forEach(count -> count.addTo(known)));
-        List<Losses.Count> rest = new ArrayList<>(core.total().without(known));
+        List<Losses.Count> rest = new ArrayList<>(unreported());
         rest.forEach(count -> count.addTo(taken));
         if (lost() > 0) {
             rest.add(new Losses.Count(0, LossCause.WRITE_FAILED, lost()));
@@ -108,9 +115,15 @@ public final class KeptMessages implements PacketOutput {
         return rest;
     }
 
+    private List<Losses.Count> unreported() {
+        Losses known = taken.copy();
+        readers.values().forEach(reader -> reader.reported().all().forEach(count -> count.addTo(known)));
+        return core.total().without(known);
+    }
+
     private void give(int writer, Target target) throws IOException {
         if (!packets.isEmpty()) {
-            target.take(writer, packets);
+            target.take(writer, packets, messages);
         }
         passed += messages;
         messages = 0;
