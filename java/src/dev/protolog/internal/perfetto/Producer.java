@@ -30,6 +30,8 @@ public final class Producer implements Runnable {
 
     /** The one of this process; null for none. */
     private static volatile Producer running;
+    /** The state of that one, or of the last one. */
+    private static volatile ProducerState latest = new ProducerState();
 
     private final ProducerState state = new ProducerState();
     private final Thread thread = RuntimeThread.daemon(this, "protolog-conn");
@@ -55,6 +57,7 @@ public final class Producer implements Runnable {
         }
         Producer producer = new Producer();
         running = producer;
+        latest = producer.state;
         if (startupBytes > 0) {
             producer.state.keep(startupBytes, startupLevels);
         }
@@ -72,13 +75,13 @@ public final class Producer implements Runnable {
         running = null;
         if (producer != null) {
             producer.stop();
+            producer.state.setLeft();
             producer.state.endStartup();
         }
     }
 
     public static ProtoLogProducer.Status status() {
-        Producer now = running;
-        return now == null ? new ProtoLogProducer.Status(false, 0, null, null, 0) : now.state.get();
+        return latest.get();
     }
 
     @Override

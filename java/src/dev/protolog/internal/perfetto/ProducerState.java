@@ -17,18 +17,25 @@ final class ProducerState {
     private volatile Status status = new Status(false, 0, null, null, 0);
     /** The session that keeps messages until another one takes its place; null for none. */
     private ForwardedSession startup;
+    /** Why there is none; null if none was asked for, or there is one. */
+    private String startupProblem;
 
     Status get() {
         return status;
     }
 
     synchronized void setConnected() {
-        status = new Status(true, 0, null, null, status.lost());
+        status = new Status(true, 0, null, startupProblem, status.lost());
     }
 
     /** The connection is over, or could not be made. */
     synchronized void setDisconnected(String reason) {
         status = new Status(false, 0, reason, status.notice(), status.lost());
+    }
+
+    /** The program has left, whether or not the service let its threads end. */
+    synchronized void setLeft() {
+        setDisconnected("the program has left");
     }
 
     synchronized void setSessions(int sessions) {
@@ -48,8 +55,11 @@ final class ProducerState {
     synchronized void keep(int bytes, int levels) {
         try {
             startup = ForwardedSession.keep(new Filter(levels, Map.of(), List.of()), bytes);
-        } catch (IOException e) {
-            setNotice("messages from before the first session are not kept: " + e.getMessage());
+        } catch (IOException | RuntimeException | Error e) {
+            // Out of memory, for example. The program joins all the same.
+            String reason = e instanceof IOException ? e.getMessage() : e.toString();
+            startupProblem = "messages from before the first session are not kept: " + reason;
+            setNotice(startupProblem);
         }
     }
 
