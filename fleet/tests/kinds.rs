@@ -22,6 +22,11 @@ enum KindLog {
     Net,
 }
 
+#[derive(ProtoLogGroup)]
+enum FloodLog {
+    Net,
+}
+
 /// All descriptions of traces: clocks of each kind, bundles, dictionaries that contradict each
 /// other, damage, losses, spans, threads, and so on.
 #[test]
@@ -107,6 +112,22 @@ fn rings_that_wrapped_segments_and_compressed_traces() {
         fs::write(dir.path().join(&name), bytes).unwrap();
         assert_same(&exported(dir.path(), &[&name]), &lines_of(whole).unwrap(), end);
     }
+}
+
+/// Messages that a limit suppressed, which have the time of the first, too.
+#[test]
+fn suppressed_messages() {
+    let dir = temp_dir();
+    let path = dir.path().join("app.pftrace");
+    let builder = Session::builder().file(&path).enable_all();
+    let session = builder.limit("group FloodLog::Net", "1/h").start().unwrap();
+    for number in 0..100 {
+        d!(FloodLog::Net, "flood %d", number);
+    }
+    session.stop().unwrap();
+    let trace = fs::read(&path).unwrap();
+    assert!(lines_of(&trace).unwrap().contains("\"from_ts\":"));
+    assert!(check(&trace, "suppressed messages"));
 }
 
 /// The recording of a process that runs, which is what one that was killed leaves.

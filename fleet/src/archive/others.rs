@@ -54,6 +54,7 @@ impl LossRow<'_> {
             Cell::Text(loss.reason.name()),
             group.as_deref().into(),
             loss.count.map(|count| count as i64).into(),
+            loss.from.map(|from| loss.time.wrapping_sub(from)).into(),
             Cell::Int(self.place.after as i64),
             Cell::Int(self.place.number as i64),
         ])
@@ -91,6 +92,7 @@ impl Unended<'_> {
             self.log.name_of_pid(self.pid).into(),
             Cell::Null,
             Cell::Text(UNENDED),
+            Cell::Null,
             Cell::Null,
             Cell::Null,
             Cell::Int(self.place.after as i64),

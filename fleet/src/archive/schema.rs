@@ -65,6 +65,7 @@ const LOSSES: &str = "
     REQUIRED BYTE_ARRAY reason (STRING);
     OPTIONAL BYTE_ARRAY log_group (STRING);
     OPTIONAL INT64 count;
+    OPTIONAL INT64 duration;
     REQUIRED INT64 after_messages;
     REQUIRED INT64 place;";
 

@@ -103,6 +103,10 @@ fn loss(item: ItemRow<'_>) -> String {
     if let Some(count) = item.int("count") {
         push_raw(&mut line, "count", &(count as u64).to_string());
     }
+    if let Some(duration) = item.int("duration") {
+        let from = item.trace_time().wrapping_sub(duration);
+        push_raw(&mut line, "from_ts", &from.to_string());
+    }
     line + "}"
 }
 

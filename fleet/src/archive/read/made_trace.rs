@@ -317,6 +317,12 @@ impl<'a> TraceMaker<'a> {
             if let Some(count) = item.int("count") {
                 record.uint64(loss::COUNT, count as u64);
             }
+            // Their clock is that of the packet: BOOTTIME.
+            if let Some(duration) = item.int("duration") {
+                let last = item.trace_time();
+                record.uint64(loss::FIRST, last.wrapping_sub(duration) as u64);
+                record.uint64(loss::LAST, last as u64);
+            }
         })
     }
 
