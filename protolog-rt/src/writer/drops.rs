@@ -54,15 +54,24 @@ fn count_limited_in_each(head: Head, for_all: bool, now: u64) {
     if let Some(host) = head.group().at_host().filter(|host| host.is_trace_enabled(head.level())) {
         host.count_lost(head.level(), LossCause::Limited);
     }
+    count_limited_in_own(head, for_all, now);
+}
+
+/// The same without the host.
+fn count_limited_in_own(head: Head, for_all: bool, now: u64) {
     ThreadState::with(|state| state.route(GUARDED, std::ptr::null()));
-    let writer = ThreadRoutes::within_message(|thread| {
+    let (writer, seen) = ThreadRoutes::within_message(|thread| {
         let mut routes = thread.routes.borrow_mut();
         let is_new = routes.refresh(&thread.entered);
         routes.count_limited(head, for_all, now, is_new);
-        routes.sole_writer()
+        (routes.sole_writer(), routes.are_none().then(|| routes.epoch()))
     });
     let next = if writer.is_null() { UNROUTED } else { READY };
     ThreadState::with(|state| state.route(next, writer));
+    // It may be the first message of a forked child, with which the child's sessions start.
+    if seen.is_some_and(running::find_out_fork) {
+        count_limited_in_own(head, for_all, now);
+    }
 }
 
 /// Counts a message as dropped, on the sequence of the writer where the thread is within a message

@@ -39,7 +39,8 @@ impl Builder {
             // The program has started none of its own, so it goes on.
             heirs::start();
         }
-        let settings = self.is_inheritable().then(|| self.clone());
+        // A child has the rules of its parent already, as an operator may have changed them.
+        let settings = self.is_inheritable().then(|| Self { rules: Vec::new(), ..self.clone() });
         let active = self.start_active()?;
         heirs::note_start(&active, settings);
         Ok(Session { active })
