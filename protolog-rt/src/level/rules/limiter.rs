@@ -192,11 +192,25 @@ impl Bucket {
 
     /// Sets the limit, if it is another one.
     pub(super) fn set(&self, limit: Limit) {
-        let same = self.interval.load(Ordering::Relaxed) == limit.interval()
-            && self.burst.load(Ordering::Relaxed) == limit.burst();
+        self.set_parts(limit.interval(), limit.burst());
+    }
+
+    /// Sets the limit, where its own is less strict.
+    pub(super) fn tighten(&self, limit: Limit) {
+        let interval = self.interval.load(Ordering::Relaxed).max(limit.interval());
+        let burst = match self.burst.load(Ordering::Relaxed) {
+            0 => limit.burst(),
+            burst => burst.min(limit.burst()),
+        };
+        self.set_parts(interval, burst);
+    }
+
+    fn set_parts(&self, interval: u64, burst: u32) {
+        let same = self.interval.load(Ordering::Relaxed) == interval
+            && self.burst.load(Ordering::Relaxed) == burst;
         if !same {
-            self.interval.store(limit.interval(), Ordering::Relaxed);
-            self.burst.store(limit.burst(), Ordering::Relaxed);
+            self.interval.store(interval, Ordering::Relaxed);
+            self.burst.store(burst, Ordering::Relaxed);
             self.full_at.store(0, Ordering::Relaxed);
             self.version.fetch_add(1, Ordering::Release);
         }
