@@ -219,7 +219,9 @@ fn remembered(selector: &str, setting: SiteSetting, sites: &[&Site]) -> Vec<Stri
             |it: &Condition<'_>| matches!(it, Condition::File { last, .. } if *last != u32::MAX);
         selector.conditions().iter().any(is_lines)
     });
-    if !names_lines || sites.is_empty() || sites.len() >= REMEMBERED as usize {
+    // A limit of a group is one for all of these calls.
+    let is_for_all = matches!(setting.group_limit, Some(Some(_)));
+    if !names_lines || is_for_all || sites.is_empty() || sites.len() >= REMEMBERED as usize {
         return vec![format!("site {selector}={setting}")];
     }
     let rule = |site: &&Site| {
@@ -273,6 +275,7 @@ impl<'a> JsonSite<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use protolog_core::control::limit::Limit;
 
     #[test]
     fn calls_that_lines_name_are_remembered_by_their_ids() {
@@ -297,5 +300,11 @@ mod tests {
         }
         assert_eq!(remembered("net.rs", on, &[&one]), ["site net.rs=on"]);
         assert_eq!(remembered("net.rs:1-9", on, &[]), ["site net.rs:1-9=on"]);
+        let together = SiteSetting {
+            group_limit: Some(Some(Limit::parse("100/s").unwrap())),
+            ..SiteSetting::default()
+        };
+        let rules = remembered("net.rs:120-180", together, &[&other, &one]);
+        assert_eq!(rules.len(), 1, "one limit for all of them: {rules:?}");
     }
 }
