@@ -341,8 +341,9 @@ template <size_t Size> struct protolog__list {
 #if defined(__cplusplus) && !defined(__clang__)
 /* gcc forgets the section of a static in a template, and refuses one section for statics of inline
  * and of other functions. So the note's bytes are written by the assembler, 64 at a time, and the
- * static is a copy of it. One of more than PROTOLOG__MOST bytes is in no section. */
-#define PROTOLOG__MOST 1024
+ * static is a copy of it. One of more than PROTOLOG__MOST bytes is refused: no reader would know
+ * its text. */
+#define PROTOLOG__MOST 16384
 #define PROTOLOG__SECTION
 #define PROTOLOG__STATIC static constexpr
 #define PROTOLOG__EMIT protolog__emit<protolog__note, 0, __COUNTER__>();
@@ -382,7 +383,8 @@ template <class Note> constexpr int32_t protolog__long(const Note &note, size_t 
 }
 template <const auto &Note, size_t At, unsigned Unique>
 __attribute__((always_inline)) inline void protolog__emit() {
-    if constexpr (At < sizeof Note && sizeof Note <= PROTOLOG__MOST) {
+    static_assert(sizeof Note <= PROTOLOG__MOST, "the texts of a log call take more than 16 KiB");
+    if constexpr (At < sizeof Note) {
 #define PROTOLOG__LONG(N) "i"(protolog__constant<protolog__long(Note, At + 4 * N)>::value)
         __asm__ volatile(".pushsection .note.protolog,\"a\",%%note\n\t.balign 4\n\t"
                          ".long %c0, %c1, %c2, %c3, %c4, %c5, %c6, %c7\n\t"

@@ -56,6 +56,10 @@ static void floats(void) {
     BOTH("%f %d %s", 0.5, 1, "mixed");
 }
 
+#define LONG                                                                                       \
+    "a text that makes the note of its call larger than most notes are; "
+#define LONGER LONG LONG LONG LONG LONG LONG LONG LONG
+
 static void texts(void) {
     char buffer[8] = "buffer";
     char const *constant = "constant";
@@ -79,6 +83,7 @@ static void texts(void) {
     errno = ENOENT;
     BOTH("%m");
     BOTH("{\"json\": %d, {}}", 1);
+    BOTH(LONGER LONGER LONGER "%d", 7);
     BOTH("tab\there \"quoted\" back\\slash");
 }
 
