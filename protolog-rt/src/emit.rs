@@ -6,6 +6,7 @@
 use crate::log::{FastArgs, trace_by_rule};
 use crate::note::NoteRef;
 use crate::site::{self, GroupLevel, Site};
+use crate::sys::errno::KeptErrno;
 use crate::text;
 use crate::writer::{self, Head};
 use std::borrow::Borrow;
@@ -46,6 +47,8 @@ fn log_by<A: FastArgs, R: Borrow<A> + Copy>(head: Head, note: NoteRef, args: R) 
 #[cold]
 #[inline(never)]
 fn emit_with_text<A: FastArgs, R: Borrow<A>>(head: Head, note: NoteRef, args: R) {
+    // To write text to a terminal begins with attempts that fail.
+    let _errno = KeptErrno::new();
     let args = args.borrow();
     let (group, level) = head.group_level.parts();
     let rule = group.rule_of(site::key(note, head.id));

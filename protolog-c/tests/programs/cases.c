@@ -3,6 +3,7 @@
 #include <protolog.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -178,6 +179,14 @@ static void kept_errno(void) {
         errno = 77;
         protolog_d(AppLog, Net, "turn %ld", turn);
         protolog_d(AppLog, Net, "%s %-5d", "printed", 5);
+        if (errno != 77) exit(1);
+    }
+    /* Standard error that can't be written. */
+    if (dup2(open("/dev/null", O_RDONLY), STDERR_FILENO) < 0) exit(1);
+    check(protolog_print_group(&AppLog, AppLog_Net, PROTOLOG_VERBOSE));
+    for (turn = 0; turn < 3; ++turn) {
+        errno = 77;
+        protolog_d(AppLog, Net, "printed %ld", turn);
         if (errno != 77) exit(1);
     }
 }

@@ -3,6 +3,7 @@
 //!
 //! - [`thread_end`], [`exit`]: functions that run last on a thread, and in the process.
 //! - [`process`], [`thread`]: ids, the process's user, a thread's name, which signals it handles.
+//! - [`errno`]: the error number, which log calls leave as it was.
 //! - [`environment`]: variables, which a set-user-id program does not believe.
 //! - [`time`]: clocks, the boot id. [`zone`]: the time zone.
 //! - [`mapping`]: memory, of a process's own or of a file.
@@ -30,6 +31,7 @@ pub(crate) mod close_on_fork;
 pub(crate) mod copies;
 pub(crate) mod create;
 pub(crate) mod environment;
+pub(crate) mod errno;
 pub(crate) mod exit;
 pub(crate) mod file;
 pub(crate) mod file_lock;

@@ -8,6 +8,7 @@ use crate::session::arbiter::chunk_wait::ChunkWait;
 use crate::session::arbiter::requests::Requests;
 use crate::session::filter::Filter;
 use crate::session::recording::recorder::Recorder;
+use crate::sys::errno::KeptErrno;
 use crate::sys::process::random_id;
 use crate::writer::arbiter::Arbiter;
 use crate::writer::owner::{Event, Owner};
@@ -178,6 +179,7 @@ impl Owner for SessionOwner {
         if !self.waits.may_wait() {
             return None;
         }
+        let _errno = KeptErrno::new();
         self.wake();
         self.waits.wait(buffer, acquire)
     }
