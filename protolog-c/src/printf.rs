@@ -41,17 +41,25 @@ pub(crate) fn log(values: &[u64], call: Call) {
 
 fn log_here(values: &[u64], call: Call, errno: i32) {
     let Some(note) = call.note() else {
-        return foreign::log_text(call.with_id(0), &raw_format(call));
+        let format = raw_format(call);
+        return with_args(&format, values, errno, |args| {
+            foreign::log_dynamic(call.with_id(0), &template(&format).to_string(), args);
+        });
     };
     let id = call.id(|| id(&note));
     if is_direct(&note) {
         call.set_direct(id);
     }
+    with_args(note.format, values, errno, |args| foreign::log_slice(call.with_id(id), args));
+}
+
+/// Calls `log` with the arguments as they go into the message.
+fn with_args(format: &str, values: &[u64], errno: i32, log: impl FnOnce(&[Arg<'_>])) {
     let mut texts = Texts::new(errno);
     let mut taken = [Taken::Nothing; MAX_PARAMS];
     let mut count = 0;
     let mut arguments = Arguments { values, next: 0 };
-    for directive in directives(note.format) {
+    for directive in directives(format) {
         let value = arguments.take(&directive, &mut texts);
         if directive.passing() != Passing::Nothing && count < MAX_PARAMS {
             taken[count] = value;
@@ -68,7 +76,7 @@ fn log_here(values: &[u64], call: Call, errno: i32) {
             Taken::Nothing => Arg::Str(""),
         };
     }
-    foreign::log_slice(call.with_id(id), &all[..count]);
+    log(&all[..count]);
 }
 
 /// Returns the id of a call's message.
@@ -165,7 +173,7 @@ fn directives(format: &str) -> impl Iterator<Item = Directive<'_>> {
     })
 }
 
-/// Returns the format of a call whose note can't be read, as far as it is a text.
+/// Returns the format of a call whose note can't be read, with a replacement for what is not UTF-8.
 fn raw_format(call: Call) -> String {
     let texts = call.bytes().get(protolog_core::note::TEXTS_AT..).unwrap_or_default();
     let format = texts.split(|byte| *byte == 0).nth(1).unwrap_or_default();

@@ -35,10 +35,10 @@ pub fn log_slice(site: ForeignSite, args: &[Arg<'_>]) {
     trace_by_rule(site.id, level, group, &args, rule);
 }
 
-/// Logs a text, at a call whose format string can't be told to a reader.
-pub fn log_text(site: ForeignSite, text: &str) {
+/// Logs a message whose template is in no note that a reader can read.
+pub fn log_dynamic(site: ForeignSite, template: &str, args: &[Arg<'_>]) {
     let (group, level) = site.0.group_level.parts();
-    crate::dynamic::log_to(group, level, "%s", &[Arg::Str(text)]);
+    crate::dynamic::log_to(group, level, template, args);
 }
 
 /// Prints the messages of a group from `level` on; `None` prints none.

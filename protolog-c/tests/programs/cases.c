@@ -132,6 +132,7 @@ static void edges(void) {
         protolog_i(AppLog, Net, "%s %s", (char *)NULL, "after null");
         protolog_i(AppLog, Net, "%.3s|%10s", (char *)NULL, (char *)NULL);
         protolog_i(AppLog, Net, "latin %s %s", "gr\xfc\xdf", "\xff");
+        protolog_i(AppLog, Net, "gr\xf6\xdf %d %-3s|", turn, "x");
     }
 }
 
