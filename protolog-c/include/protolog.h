@@ -281,6 +281,7 @@ PROTOLOG__TYPE(const char *, 0, protolog__pointer)
 PROTOLOG__TYPE(const signed char *, 0, protolog__pointer)
 PROTOLOG__TYPE(const unsigned char *, 0, protolog__pointer)
 PROTOLOG__TYPE(const volatile void *, 3, protolog__pointer)
+PROTOLOG__TYPE(decltype(nullptr), 3, protolog__pointer)
 #undef PROTOLOG__TYPE
 #define PROTOLOG__KIND(X) decltype(protolog__kind_of(X))::value
 #define PROTOLOG__BITS(C, X) protolog__bits(X),

@@ -242,6 +242,7 @@ fn classes_of_cpp_log() {
                     format!("D Net lambda {turn}"),
                 ]);
             }
+            expected.push("I Net no 0x0".to_owned());
             let shown: Vec<String> = log
                 .entries()
                 .map(|it| {

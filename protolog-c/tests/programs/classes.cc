@@ -39,5 +39,6 @@ int main(int count, char **args) {
         lambda(turn);
         if (count > 5) protolog_wtf(AppLog, Net, "unreached %d", turn);
     }
+    protolog_i(AppLog, Net, "no %p", nullptr);
     // The session is left to the end of the process, after the destructors of statics.
 }
