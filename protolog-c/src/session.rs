@@ -9,7 +9,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::time::Duration;
 
-/// `struct protolog_options`. A program that was compiled with an older header passes fewer bytes.
+/// `struct protolog_options`. One of another size, of a program that was compiled with another
+/// header, is refused.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct Options {
@@ -55,12 +56,17 @@ pub(crate) unsafe extern "C" fn protolog_session_start(
         }
         // SAFETY: the caller's promise.
         unsafe { session.write(std::ptr::null_mut()) };
-        // SAFETY: the caller's promise.
-        let options = unsafe { options.as_ref() }.ok_or_else(|| Failure::null("options"))?;
-        if options.size != size_of::<Options>() {
-            let what = format!("the options have {} bytes", options.size);
+        if options.is_null() {
+            return Err(Failure::null("options"));
+        }
+        // SAFETY: the caller's promise. Of smaller ones only the size, which is first, may be read.
+        let size = unsafe { (&raw const (*options).size).read() };
+        if size != size_of::<Options>() {
+            let what = format!("the options have {size} bytes");
             return Err(Failure::argument(&what, "begin with `PROTOLOG_OPTIONS_INIT`"));
         }
+        // SAFETY: the caller's promise; it has all bytes, as was checked.
+        let options = unsafe { &*options };
         // SAFETY: the caller's promise.
         let started = unsafe { builder(options) }?.start()?;
         // SAFETY: the caller's promise.
