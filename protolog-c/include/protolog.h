@@ -84,7 +84,7 @@ enum protolog_level {
 #define protolog_e(SET, GROUP, ...) PROTOLOG__CALL(SET, GROUP, ERROR, 4, 5, __VA_ARGS__)
 #define protolog_wtf(SET, GROUP, ...) PROTOLOG__CALL(SET, GROUP, WTF, 5, 6, __VA_ARGS__)
 
-/* Calls below this level are compiled out, format strings included. */
+/* Calls below this level are compiled out; from -O1 on their format strings, too. */
 #ifndef PROTOLOG_MIN_LEVEL
 #define PROTOLOG_MIN_LEVEL PROTOLOG_VERBOSE
 #endif

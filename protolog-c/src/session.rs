@@ -60,7 +60,7 @@ pub(crate) unsafe extern "C" fn protolog_session_start(
             return Err(Failure::null("options"));
         }
         // SAFETY: the caller's promise. Of smaller ones only the size, which is first, may be read.
-        let size = unsafe { (&raw const (*options).size).read() };
+        let size = unsafe { options.cast::<usize>().read() };
         if size != size_of::<Options>() {
             let what = format!("the options have {size} bytes");
             return Err(Failure::argument(&what, "begin with `PROTOLOG_OPTIONS_INIT`"));
