@@ -109,21 +109,28 @@ impl Arguments<'_> {
         value
     }
 
+    /// Returns the argument with a number, from 1.
+    fn at(&self, number: u8) -> u64 {
+        self.values.get(usize::from(number) - 1).copied().unwrap_or_default()
+    }
+
     /// Takes the arguments of a conversion.
     fn take(&mut self, directive: &Directive<'_>, texts: &mut Texts) -> Taken {
         let mut stars = [0; 2];
         let counts = [directive.width, directive.precision];
-        for (star, _) in
-            stars.iter_mut().zip(counts.iter().filter(|it| **it == Some(Count::Argument)))
-        {
-            *star = self.next() as i32;
+        let all = counts.into_iter().filter(|it| it.is_some_and(|it| it.number().is_none()));
+        for (star, count) in stars.iter_mut().zip(all) {
+            *star = match count {
+                Some(Count::At(at)) => self.at(at),
+                _ => self.next(),
+            } as i32;
         }
         let passing = directive.passing();
         if passing == Passing::ErrorText {
-            return Taken::Printed(texts.printf(directive, [0; 2], 0));
+            return Taken::Printed(texts.printf(directive, stars, 0));
         }
         let value = match directive.position {
-            Some(at) => self.values.get(usize::from(at) - 1).copied().unwrap_or_default(),
+            Some(at) => self.at(at),
             None => self.next(),
         };
         match passing {

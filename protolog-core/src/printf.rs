@@ -48,6 +48,8 @@ pub enum Count {
     Number(u32),
     /// An argument of its own, `*`.
     Argument,
+    /// The argument with this number, from 1: `*2$`.
+    At(u8),
 }
 
 /// The way of a conversion's argument into the message.
@@ -79,7 +81,7 @@ impl Directive<'_> {
         let is_small = |count: Option<Count>| match count {
             None => true,
             Some(Count::Number(number)) => u8::try_from(number).is_ok(),
-            Some(Count::Argument) => false,
+            Some(Count::Argument | Count::At(_)) => false,
         };
         let zeros = self.flags.bytes().all(|flag| flag == b'0');
         let plain = is_small(self.width) && zeros;
@@ -129,7 +131,7 @@ impl Count {
     pub fn number(self) -> Option<u32> {
         match self {
             Self::Number(number) => Some(number),
-            Self::Argument => None,
+            Self::Argument | Self::At(_) => None,
         }
     }
 }
@@ -200,7 +202,12 @@ fn directive(text: &str) -> Option<Directive<'_>> {
     let flags = &text[at..flags_end];
     let count = |at: usize| {
         if bytes.get(at) == Some(&b'*') {
-            return Some((Some(Count::Argument), at + 1));
+            let end = run(at + 1, DIGITS)?;
+            if end == at + 1 {
+                return Some((Some(Count::Argument), end));
+            }
+            let number = text[at + 1..end].parse().ok().filter(|number| *number > 0)?;
+            return (bytes[end] == b'$').then_some((Some(Count::At(number)), end + 1));
         }
         let end = run(at, DIGITS)?;
         let number = if end > at { Some(Count::Number(text[at..end].parse().ok()?)) } else { None };
@@ -260,6 +267,7 @@ mod tests {
             ("%E %G %a %F %ls %lc %S %256d %'d", "%s %s %s %s %s %s %s %s %s"),
             ("%m and %n.", "%s and ."),
             ("%2$s %1$d", "%s %d"),
+            ("%1$*2$d %1$.*2$f %*2d", "%s %s %%*2d"),
             ("50% yes", "50%% yes"),
             ("50% sure", "50%sure"),
             ("%", "%%"),

@@ -128,7 +128,7 @@ struct Snprintf<'a> {
 impl Snprintf<'_> {
     /// Prints into a buffer, as far as there is room, and returns the whole length.
     fn print(&self, to: &mut [u8]) -> usize {
-        let is_star = |count: &Option<Count>| *count == Some(Count::Argument);
+        let is_star = |count: &Option<Count>| count.is_some_and(|it| it.number().is_none());
         let counts = [self.directive.width, self.directive.precision];
         let stars = counts.iter().filter(|count| is_star(count)).count();
         let (at, size, format) = (to.as_mut_ptr().cast(), to.len(), self.format.as_ptr());
@@ -160,12 +160,18 @@ impl Snprintf<'_> {
     }
 }
 
-/// Writes a conversion without its position, and without the length of a long double, which arrives
+/// Writes a conversion without its positions, and without the length of a long double, which arrives
 /// as a double. None if it does not fit.
 fn format_of(directive: &Directive<'_>, to: &mut [c_char; 32]) -> Option<()> {
-    let after = directive.text.find('$').map_or(1, |at| at + 1);
-    let rest = directive.text.get(after..)?;
-    let kept = rest.bytes().filter(|byte| *byte != b'L' || directive.letter == b'd');
+    let position = directive.position.and_then(|_| directive.text.find('$'));
+    let rest = directive.text.get(position.map_or(1, |at| at + 1)..)?;
+    let is_float = b"fFeEgGaA".contains(&directive.letter);
+    let mut after_star = false;
+    let kept = rest.bytes().filter(|byte| {
+        let is_position = after_star && matches!(byte, b'0'..=b'9' | b'$');
+        after_star = *byte == b'*' || is_position && *byte != b'$';
+        !is_position && !(is_float && *byte == b'L')
+    });
     for (at, byte) in std::iter::once(b'%').chain(kept).enumerate() {
         // The last byte stays zero.
         *to[..31].get_mut(at)? = byte as c_char;

@@ -42,6 +42,7 @@ static void integers(void) {
     BOTH("%u %d %d %d", bits.small, bits.negative, yes, low);
     BOTH("%" PRId64 " %" PRIu64 " %" PRIx64, INT64_MIN, UINT64_MAX, UINT64_C(0xdeadbeef));
     BOTH("%2$d %1$s", "second", 1);
+    BOTH("%1$*2$d|%1$-*2$d|", 7, 5);
     BOTH("%d of %d, %d%% done", 1, 2, 50);
     BOTH("%d %d %d %d %d", 1, 2, 3, 4, 5);
 }
@@ -82,6 +83,8 @@ static void texts(void) {
     BOTH("%s", (char *)octets);
     errno = ENOENT;
     BOTH("%m");
+    errno = ENOENT;
+    BOTH("%*m|%.*m|", 40, 5);
     BOTH("{\"json\": %d, {}}", 1);
     BOTH(LONGER LONGER LONGER "%d", 7);
     BOTH("tab\there \"quoted\" back\\slash");
