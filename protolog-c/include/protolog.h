@@ -230,7 +230,8 @@ struct protolog_groups {
 /* The ids of a call: zero until its first message. */
 struct protolog__site {
     /* Aligned as the atomics that the library makes of them, on 32-bit systems too. */
-    __attribute__((aligned(8))) uint64_t direct; /* for calls whose arguments go into the message as they are */
+    uint64_t direct __attribute__((aligned(8)));
+    /* The first is for calls whose arguments go into the message as they are */
     uint64_t id;
 };
 

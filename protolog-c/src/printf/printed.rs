@@ -170,7 +170,7 @@ fn format_of(directive: &Directive<'_>, to: &mut [c_char; 32]) -> Option<()> {
     let kept = rest.bytes().filter(|byte| {
         let is_position = after_star && matches!(byte, b'0'..=b'9' | b'$');
         after_star = *byte == b'*' || is_position && *byte != b'$';
-        !is_position && !(is_float && *byte == b'L')
+        !(is_position || is_float && *byte == b'L')
     });
     for (at, byte) in std::iter::once(b'%').chain(kept).enumerate() {
         // The last byte stays zero.
