@@ -370,7 +370,7 @@ zpty -w shell 'PS1=; unset zle_bracketed_paste; autoload -Uz compinit; compinit 
     tell() { print -r -- "<$BUFFER>" }; zle -N tell; bindkey "^X" tell; bindkey "^I" complete-word; print RE""ADY'
 take() {
     local part text= tries=0
-    while (( tries++ < 1000 )) && [[ $text != ${~1} ]]; do
+    while (( tries++ < 10000 )) && [[ $text != ${~1} ]]; do
         if zpty -r -t shell part; then text+=$part; else sleep 0.02; fi
     done
     print -r -- "${${text##*<}%%>*}"
