@@ -40,7 +40,7 @@ pub fn log(group: &impl ProtoLogGroup, level: Level, template: &str, args: &[Arg
     log_to(group.info(), level, template, args);
 }
 
-/// As [`log`], for a group that is known by its address.
+/// As [`log()`], for a group that is known by its address.
 pub(crate) fn log_to(group: &'static GroupInfo, level: Level, template: &str, args: &[Arg<'_>]) {
     let is_enabled = group.is_enabled(level);
     let call = Call { level: Some(level), group: group.name, template, ..Call::default() };

@@ -160,8 +160,8 @@ impl Snprintf<'_> {
     }
 }
 
-/// Writes a conversion without its positions, and without the length of a long double, which arrives
-/// as a double. None if it does not fit.
+/// Writes a conversion without its positions, and without the length of a long double, which
+/// arrives as a double. None if it does not fit.
 fn format_of(directive: &Directive<'_>, to: &mut [c_char; 32]) -> Option<()> {
     let position = directive.position.and_then(|_| directive.text.find('$'));
     let rest = directive.text.get(position.map_or(1, |at| at + 1)..)?;

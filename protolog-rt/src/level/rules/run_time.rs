@@ -2,9 +2,9 @@
 //! from its first message on.
 //!
 //! Invariants: a bucket belongs to one message from its claim on, or to one rule and group; none is
-//! freed. Messages beyond [`SLOTS`] share buckets, each with the strictest limit of those that share
-//! it, so that they may pass less often than their rule says, and never more often. No lock is
-//! taken, and nothing allocated.
+//! freed. Messages beyond [`SLOTS`] share buckets, each with the strictest limit of those that
+//! share it, so that they may pass less often than their rule says, and never more often. No lock
+//! is taken, and nothing allocated.
 
 use super::limiter::{SLOTS, run_time_bucket};
 use super::{Rule, SiteLimits};
