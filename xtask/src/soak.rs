@@ -179,6 +179,7 @@ fn properties() -> Result<()> {
         "--package=protolog-tool --lib --test=aosp --test=jar --test=java --test=kotlin --test=rust -- \
          rewrite:: response:: pairs:: hostile:: invariants:: any::",
         "--package=protolog-protozero --test=it --",
+        "--package=protolog-protozero-build --test=it -- conformance_messages",
         "--package=protolog-viewer-config --test=dictionary -- properties::",
     ];
     programs.iter().try_for_each(|args| tests_with(args, &[(CASES, &cases)]))

@@ -18,6 +18,13 @@ const MESSAGES: u64 = 10_000;
 const DEPTH: u32 = 3;
 const DEPTH_OF_MANY: u32 = 1;
 
+/// The messages of a schema whose types have so many others: `PROPTEST_CASES`, by default some,
+/// which take longer than those of other schemas.
+fn some_messages() -> u64 {
+    let cases = std::env::var("PROPTEST_CASES").ok();
+    cases.and_then(|cases| cases.parse().ok()).unwrap_or(2_000)
+}
+
 /// The program, with `ROOTS` to be filled in: for each frame of its input, one of its output. A
 /// frame is the number of a type, the size in four bytes, and a message.
 const PROGRAM: &str = r#"
@@ -132,7 +139,7 @@ fn conformance_messages_of_proto2() {
     let roots = ["protobuf_test_messages.proto2.TestAllTypesProto2"];
     let paths = ["protobuf_test_messages::proto2::TestAllTypesProto2"];
     let set = schemas::conformance("test_messages_proto2.proto");
-    check_nested(&set, &roots, &paths, DEPTH_OF_MANY);
+    check_nested(&set, &roots, &paths, DEPTH_OF_MANY, some_messages());
 }
 
 #[test]
@@ -140,14 +147,14 @@ fn conformance_messages_of_proto3() {
     let roots = ["protobuf_test_messages.proto3.TestAllTypesProto3"];
     let paths = ["protobuf_test_messages::proto3::TestAllTypesProto3"];
     let set = schemas::conformance("test_messages_proto3.proto");
-    check_nested(&set, &roots, &paths, DEPTH_OF_MANY);
+    check_nested(&set, &roots, &paths, DEPTH_OF_MANY, some_messages());
 }
 
 fn check(set: &[u8], roots: &[&str], paths: &[&str]) {
-    check_nested(set, roots, paths, DEPTH);
+    check_nested(set, roots, paths, DEPTH, MESSAGES);
 }
 
-fn check_nested(set: &[u8], roots: &[&str], paths: &[&str], depth: u32) {
+fn check_nested(set: &[u8], roots: &[&str], paths: &[&str], depth: u32, count: u64) {
     let dir = temp_dir();
     let arms = paths.iter().enumerate().map(|(number, path)| {
         format!("{number} => again!(message, count, schema::{path}<_>, schema::{path}Reader),\n")
@@ -159,8 +166,8 @@ fn check_nested(set: &[u8], roots: &[&str], paths: &[&str], depth: u32) {
         roots.iter().map(|root| pool.get_message_by_name(root).expect("a type")).collect();
     let (mut random, mut messages, mut input) =
         (Random::from_seed(roots[0].as_bytes()), Vec::new(), Vec::new());
-    for count in 0..MESSAGES {
-        let root = (count % roots.len() as u64) as usize;
+    for number in 0..count {
+        let root = (number % roots.len() as u64) as usize;
         let message = random::message(&types[root], &mut random, depth);
         let bytes = message.encode_to_vec();
         frame(&mut input, root, &bytes);
@@ -182,7 +189,7 @@ fn check_nested(set: &[u8], roots: &[&str], paths: &[&str], depth: u32) {
     let mut judge = Command::new(python);
     let files = ["schema.pb", "prost.in", "prost.out", "python.in"].map(|it| dir.path().join(it));
     let verdict = run(judge.arg(script).args(files).args(roots));
-    assert_eq!(verdict.stdout, format!("{MESSAGES} messages are the same\n"));
+    assert_eq!(verdict.stdout, format!("{count} messages are the same\n"));
     let input = fs::read(dir.path().join("python.in")).expect("read Python's form");
     let output = through(&program, dir.path(), "python", &input);
     for (message, (root, bytes)) in messages.iter().zip(frames(&output)) {
