@@ -106,14 +106,14 @@ fn a_child_counts_what_a_limit_suppresses_from_its_first_message_on() {
     if !has_process_of_its_own("a_child_counts_what_a_limit_suppresses_from_its_first_message_on") {
         return;
     }
-    let dir = temp_dir();
+    let (dir, log) = (temp_dir(), |number: u64| i!(Log::Net, "flood %d", number));
     let mut session = Some(follower(&dir).limit("group Log::Net", "1/h").start().expect("start"));
     let mut end = |count: u64| {
-        (0..count).for_each(|number| i!(Log::Net, "flood %d", number));
+        (0..count).for_each(log);
         let summary = session.take().expect("a session").stop().expect("stop");
         (summary.messages, summary.lost())
     };
-    i!(Log::Net, "parent %d", 0);
+    log(0);
     wait(spawn(fork, || end(5) == (0, 5)));
     assert_eq!(end(0), (1, 0));
 }
