@@ -48,8 +48,14 @@
 //! Invariants: nothing here touches memory; every function is total. Offsets up to 48 stay in later
 //! versions.
 
+mod losses;
+
+pub use losses::{
+    LIMITED_AT, LOSSES, LOSSES_AT, OTHER_LOSSES, OTHER_LOSSES_AT, REMOVED_AT, loss_key,
+    other_losses_at, parse_loss_key,
+};
+
 use crate::hash;
-use crate::schema::loss_cause;
 
 /// The first bytes of a recording.
 pub const MAGIC: [u8; 8] = *b"protorec";
@@ -85,19 +91,6 @@ pub const OTHER_MESSAGE_COUNT_AT: usize = 144;
 pub const MESSAGE_COUNTS_AT: usize = OTHER_LOSSES_AT + 8 * OTHER_LOSSES;
 /// Number of writers with a message counter of their own, from id 1 up.
 pub const MESSAGE_COUNTS: usize = (HEADER_SIZE - MESSAGE_COUNTS_AT) / 8;
-/// Offset of the loss counters by group and cause.
-pub const LOSSES_AT: usize = 256;
-/// Number of loss counters by group and cause.
-pub const LOSSES: usize = 64;
-/// Offset of the loss counters by cause.
-pub const OTHER_LOSSES_AT: usize = LOSSES_AT + 16 * LOSSES;
-/// Number of loss counters by cause that stand there, from cause 1 up. The others have a place of
-/// their own.
-pub const OTHER_LOSSES: usize = 8;
-/// Offset of the number of messages that another program removed from the trace file, a u64.
-pub const REMOVED_AT: usize = SESSION_ID_AT + 16;
-/// Offset of the number of messages that a limit suppressed, of groups without a counter, a u64.
-pub const LIMITED_AT: usize = REMOVED_AT + 8;
 /// Size of a metadata record's header, in bytes.
 pub const RECORD_HEADER_SIZE: usize = 8;
 
@@ -109,7 +102,6 @@ pub const SESSION_ID_AT: usize = POSITIONS_AT_AT + 8;
 /// remove.
 pub const NEEDLESS: [u8; 16] = [0; 16];
 const ORDER: u32 = 0x0a0b_0c0d;
-const LOSS_USED: u64 = 1 << 63;
 
 /// The constant part of a recording's header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -186,16 +178,6 @@ pub enum HeaderError {
     ByteOrder,
     /// A field has an impossible value.
     Corrupt,
-}
-
-/// The offset of the counter of losses by a cause; none if this version has no such cause.
-pub const fn other_losses_at(cause: u32) -> Option<usize> {
-    match cause {
-        loss_cause::REMOVED => Some(REMOVED_AT),
-        loss_cause::LIMITED => Some(LIMITED_AT),
-        1.. if cause as usize <= OTHER_LOSSES => Some(OTHER_LOSSES_AT + 8 * (cause as usize - 1)),
-        _ => None,
-    }
 }
 
 impl Position {
@@ -315,16 +297,6 @@ fn put_at(bytes: &mut [u8], at: &mut usize, part: &[u8]) {
         bytes[*at] = *byte;
         *at += 1;
     }
-}
-
-/// The key of a loss counter; never 0.
-pub const fn loss_key(group: u32, cause: u32) -> u64 {
-    LOSS_USED | (group as u64) << 8 | cause as u64 & 0xff
-}
-
-/// The group and the cause of a loss counter's key; none if the counter is unused.
-pub const fn parse_loss_key(key: u64) -> Option<(u32, u32)> {
-    if key & LOSS_USED == 0 { None } else { Some(((key >> 8) as u32, key as u32 & 0xff)) }
 }
 
 /// The header of a packet's metadata record.

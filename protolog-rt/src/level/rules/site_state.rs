@@ -1,0 +1,66 @@
+//! What rules make of a single call: whether it is recorded, and whether it is printed, each as
+//! its group or whatever its group says.
+//!
+//! Invariant: of on and off at most one holds, for each.
+
+use protolog_core::control::site_rule::SiteSetting;
+use std::fmt;
+
+/// What rules make of a call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SiteState(pub(super) u8);
+
+const TRACE_ON: u8 = 1;
+const TRACE_OFF: u8 = 2;
+const TEXT_ON: u8 = 4;
+const TEXT_OFF: u8 = 8;
+
+impl SiteState {
+    /// What is left after one more rule.
+    pub(super) fn after(self, setting: SiteSetting) -> Self {
+        let mut bits = if setting.resets { 0 } else { self.0 };
+        let mut set = |value: Option<bool>, on: u8, off: u8| {
+            if let Some(value) = value {
+                bits = bits & !(on | off) | if value { on } else { off };
+            }
+        };
+        set(setting.trace, TRACE_ON, TRACE_OFF);
+        set(setting.text, TEXT_ON, TEXT_OFF);
+        Self(bits)
+    }
+
+    /// Returns whether all sessions record it, whatever they record of its group.
+    pub(crate) fn is_traced(self) -> bool {
+        self.0 & TRACE_ON != 0
+    }
+
+    /// Returns whether no session records it.
+    pub(crate) fn is_untraced(self) -> bool {
+        self.0 & TRACE_OFF != 0
+    }
+
+    /// Returns whether it is printed, where its group is or is not.
+    pub(crate) fn is_printed(self, is_group_printed: bool) -> bool {
+        self.0 & TEXT_ON != 0 || is_group_printed && self.0 & TEXT_OFF == 0
+    }
+
+    pub(super) fn switches_on(self) -> bool {
+        self.0 & (TRACE_ON | TEXT_ON) != 0
+    }
+}
+
+impl fmt::Display for SiteState {
+    /// Writes the words of a rule that does the same, or `-`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if *self == Self::default() {
+            return f.write_str("-");
+        }
+        let part = |on, off| match (self.0 & on != 0, self.0 & off != 0) {
+            (true, _) => Some(true),
+            (_, true) => Some(false),
+            _ => None,
+        };
+        let (trace, text) = (part(TRACE_ON, TRACE_OFF), part(TEXT_ON, TEXT_OFF));
+        fmt::Display::fmt(&SiteSetting { trace, text, ..SiteSetting::default() }, f)
+    }
+}
