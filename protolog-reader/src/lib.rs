@@ -60,6 +60,7 @@ pub use protolog_recording::{
     find as find_recording, find_in as find_recordings_in, places as places_of_recording,
 };
 pub use sequences::thread::Thread;
+pub use spans::around::{SpanAround, spans_text};
 pub use spans::span_slice::{SpanArg, SpanSlice};
 pub use times::time_writer::{TimeFormat, TimeWriter};
 pub use times::{TimePoint, Times};

@@ -14,6 +14,7 @@ use crate::log::render;
 use crate::log::values::{CUT_TEXT, Values};
 use crate::packets::message_fields::{self, MessageField};
 use crate::sequences::thread::Thread;
+use crate::spans::around::SpanAround;
 
 /// Placeholder for a string that was never defined.
 const MISSING_STRING: &str = "[MISSING_STRING]";
@@ -50,6 +51,12 @@ impl<'a> Entry<'a> {
     /// The thread that logged.
     pub fn thread(&self) -> &'a Thread {
         self.log.thread(self.record.thread)
+    }
+
+    /// The spans that the message was logged in, the outermost first, if the trace was read with
+    /// spans.
+    pub fn spans(&self) -> Vec<SpanAround<'a>> {
+        self.log.spans_at(self.record.thread, self.time())
     }
 
     pub(crate) fn thread_index(&self) -> u32 {

@@ -69,6 +69,13 @@ impl<'a> Iterator for Items<'a> {
 }
 
 impl<'a> Items<'a> {
+    /// Leaves out begins and ends of spans.
+    #[must_use]
+    pub fn without_spans(mut self) -> Self {
+        self.edges = [].iter();
+        self
+    }
+
     /// The loss that comes before the record of this time.
     fn next_loss(&mut self, record: Option<i64>) -> Option<Item<'a>> {
         let loss = self.losses.as_slice().first()?;

@@ -26,6 +26,7 @@ use crate::losses::loss::{Loss, LossReason};
 use crate::losses::stats::Stats;
 use crate::sequences::session_filter::CommonFilter;
 use crate::sequences::thread::{Thread, Threads};
+use crate::spans::around::{SpanAround, ThreadSlices};
 use crate::spans::slices::{SliceEdge, SliceRepair, Slices};
 use crate::spans::span_slice::SpanSlice;
 
@@ -37,6 +38,7 @@ pub struct Log {
     collected: Collected,
     losses: Vec<Loss>,
     slices: Slices,
+    thread_slices: ThreadSlices,
     /// Begins and ends of spans that are in this page, as indices, and the first one that is in a
     /// later page.
     edges: Range<usize>,
@@ -86,10 +88,11 @@ impl Log {
         }
         losses.sort_by_key(|loss| (loss.time, loss.guessed));
         let slices = collected.slices.finish(convert);
+        let thread_slices = ThreadSlices::of(&slices.list);
         let wall = routes.back_to(clock_id::REALTIME);
         let edges = 0..slices.edges.len();
         let (symbolized, span, next_edge) = (HashMap::new(), None, edges.end);
-        Self { collected, losses, slices, edges, next_edge, wall, symbolized, span }
+        Self { collected, losses, slices, thread_slices, edges, next_edge, wall, symbolized, span }
     }
 
     /// Makes the log one of several pages, with these times of first and last entries.
@@ -165,6 +168,21 @@ impl Log {
     /// The spans that threads were in, by their begin, if the trace was read with them.
     pub fn slices(&self) -> &[SpanSlice] {
         &self.slices.list
+    }
+
+    /// Returns whether spans are known that messages may have been logged in.
+    pub(crate) fn has_spans_around(&self) -> bool {
+        !self.thread_slices.is_empty()
+    }
+
+    /// The spans that a thread was in at this time, the outermost first.
+    pub(crate) fn spans_at(&self, thread: u32, time: i64) -> Vec<SpanAround<'_>> {
+        self.thread_slices.spans_at(self.slices(), thread, time)
+    }
+
+    /// The spans around a slice, and itself, the outermost first.
+    pub fn spans_at_slice(&self, slice: &SpanSlice) -> Vec<SpanAround<'_>> {
+        self.thread_slices.spans_at_slice(self.slices(), slice)
     }
 
     /// Edges of spans that were lost, for readers that match ends by their order alone.

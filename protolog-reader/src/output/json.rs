@@ -15,6 +15,13 @@
 //! {"type":"span_end","ts":3000,"pid":1234,"tid":1240,"span":"request","target":"demo","depth":0,"duration":2000,"args":{"id":5}}
 //! ```
 //!
+//! On request, a message has the spans that it was logged in, the outermost first. One that may
+//! have been over has `end_lost`, and `gap` says that spans around it are not in the trace:
+//!
+//! ```json
+//! "spans":[{"span":"request","target":"demo","span_id":5,"args":{"id":7}}]
+//! ```
+//!
 //! At the end stands a line for each process whose session has no end, since it was killed or is
 //! still running:
 //!
@@ -33,8 +40,6 @@
 //! Invariant: each line is one object, in UTF-8, for any contents of a trace: all text passes
 //! through serde_json, and has escapes for all that a terminal would obey.
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::ptr;
 
@@ -54,7 +59,9 @@ use crate::log::log_items::Item;
 use crate::log::render::{self, Rendering};
 use crate::log::values::Values;
 use crate::losses::loss::Loss;
-use crate::spans::span_slice::{SpanArg, SpanSlice};
+use crate::output::json_members::{push_float, push_member, push_number, push_string};
+use crate::output::json_spans::{push_span_args, push_spans_around};
+use crate::spans::span_slice::SpanSlice;
 use crate::times::NS;
 use crate::times::wall_times::WallTimes;
 
@@ -73,6 +80,8 @@ pub struct JsonWriter<'a> {
     slow_messages: HashMap<(*const Message, bool), MessageMembers>,
     /// The values of an entry.
     args: Vec<FastArg>,
+    /// True if messages have the spans around them.
+    has_spans_around: bool,
     /// True if all lines take the slow path, for a comparison of both.
     is_slow: bool,
     walls: WallTimes,
@@ -110,6 +119,7 @@ impl<'a> JsonWriter<'a> {
             hints: BlockHints::default(),
             slow_messages: HashMap::default(),
             args: Vec::new(),
+            has_spans_around: false,
             is_slow: false,
             walls: WallTimes::default(),
             second: None,
@@ -122,7 +132,8 @@ impl<'a> JsonWriter<'a> {
         match item {
             Item::Entry(entry) => {
                 let start = out.len();
-                if self.is_slow || self.fast_entry(entry, out).is_none() {
+                let is_slow = self.is_slow || self.has_spans_around;
+                if is_slow || self.fast_entry(entry, out).is_none() {
                     out.truncate(start);
                     self.entry(entry, out);
                 }
@@ -132,6 +143,13 @@ impl<'a> JsonWriter<'a> {
             Item::SpanEnd(slice) => self.span(slice, true, out),
         }
         out.extend_from_slice(b"}\n");
+    }
+
+    /// Gives messages the spans that they were logged in, if the log was read with spans.
+    #[must_use]
+    pub fn with_spans_around(mut self, wanted: bool) -> Self {
+        self.has_spans_around = wanted && self.log.has_spans_around();
+        self
     }
 
     /// Makes all lines take the slow path, which are the same.
@@ -202,6 +220,9 @@ impl<'a> JsonWriter<'a> {
         if let Some(stack_trace) = entry.stack_trace() {
             push_member(out, "stack_trace", stack_trace);
         }
+        if self.has_spans_around {
+            push_spans_around(out, &entry.spans());
+        }
     }
 
     fn loss(&mut self, loss: &Loss, out: &mut Vec<u8>) {
@@ -240,22 +261,7 @@ impl<'a> JsonWriter<'a> {
         } else if !slice.may_end {
             out.extend_from_slice(b",\"end_missing\":true");
         }
-        let known = if is_end { slice.args.len() } else { slice.begin_args };
-        out.extend_from_slice(b",\"args\":{");
-        // As for the trace's own fields: of two values of one name, the newest counts.
-        let args: BTreeMap<&str, &SpanArg> =
-            slice.args.iter().take(known).map(|arg| (&*arg.name, arg)).collect();
-        for (index, (name, arg)) in args.into_iter().enumerate() {
-            out.extend_from_slice(if index == 0 { b"" } else { b"," });
-            push_string(out, name);
-            out.push(b':');
-            if arg.is_text {
-                push_string(out, &arg.value);
-            } else {
-                out.extend_from_slice(arg.value.as_bytes());
-            }
-        }
-        out.push(b'}');
+        push_span_args(out, slice, is_end);
     }
 
     /// Appends type, time and thread.
@@ -430,36 +436,6 @@ fn push_args(out: &mut Vec<u8>, values: &Values<'_>) {
     out.push(b']');
 }
 
-fn push_member(out: &mut Vec<u8>, name: &str, text: &str) {
-    push_name(out, name);
-    push_string(out, text);
-}
-
-fn push_number(out: &mut Vec<u8>, name: &str, number: impl itoa::Integer) {
-    push_name(out, name);
-    out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
-}
-
-fn push_name(out: &mut Vec<u8>, name: &str) {
-    out.extend_from_slice(b",\"");
-    out.extend_from_slice(name.as_bytes());
-    out.extend_from_slice(b"\":");
-}
-
-/// Appends a float; one that JSON can't express becomes a string.
-fn push_float(out: &mut Vec<u8>, value: f64) {
-    if value.is_finite() {
-        // Digits, which need no escapes.
-        serde_json::to_writer(out, &value).expect("a vector takes every write");
-    } else {
-        push_string(out, &value.to_string());
-    }
-}
-
-fn push_string(out: &mut Vec<u8>, text: &str) {
-    push_json(out, text);
-}
-
 /// Appends a string that is known to be UTF-8: the first bytes of a window.
 fn push_utf8(out: &mut Vec<u8>, window: &[u8], len: usize) {
     let start = out.len();
@@ -480,14 +456,4 @@ fn push_utf8(out: &mut Vec<u8>, window: &[u8], len: usize) {
 fn escaped(text: &str) -> String {
     let quoted = serde_json::to_string(text).expect("a string takes every write");
     printable_json(&quoted[1..quoted.len() - 1]).into_owned()
-}
-
-fn push_json(out: &mut Vec<u8>, value: &(impl serde::Serialize + ?Sized)) {
-    let start = out.len();
-    serde_json::to_writer(&mut *out, value).expect("a vector takes every write");
-    let json = str::from_utf8(&out[start..]).unwrap_or_default();
-    if let Cow::Owned(printable) = printable_json(json) {
-        out.truncate(start);
-        out.extend_from_slice(printable.as_bytes());
-    }
 }

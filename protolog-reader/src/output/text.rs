@@ -5,9 +5,12 @@
 //! 11-20 18:27:01.130  1234  1240 ! LOST    : 3 messages of demo::AppLog::Disk: the buffer was full
 //! ```
 //!
-//! A thread that enters a span (`>`) or leaves it (`<`) has a line of the same form. Each line of a
-//! multi-line message, and of its stack trace, repeats the head. Without a wall clock, or on
-//! request, the time is seconds since boot. A `~` marks a guessed time, a `?` an unknown value.
+//! A thread that enters a span (`>`) or leaves it (`<`) has a line of the same form. On request,
+//! the spans that a message was logged in stand before it: `net:request{id=7}: sent 512 bytes`.
+//!
+//! Each line of a multi-line message, and of its stack trace, repeats the head. Without a wall
+//! clock, or on request, the time is seconds since boot. A `~` marks a guessed time, a `?` an
+//! unknown value.
 //!
 //! Invariant: characters of a message that control a terminal, or change the direction of a line,
 //! are escaped, as in `\u{1b}`.
@@ -28,6 +31,7 @@ use crate::log::log_items::Item;
 use crate::log::render::{self, Rendering};
 use crate::losses::loss::{self, Loss};
 use crate::sequences::thread::Thread;
+use crate::spans::around::spans_text;
 use crate::spans::span_slice::SpanSlice;
 use crate::times::Times;
 use crate::times::time_writer::{LastTime, TimeFormat, TimeWriter};
@@ -45,6 +49,8 @@ pub struct TextWriter<'a> {
     body: String,
     /// Lines of the slow path.
     slow_lines: String,
+    /// True if the spans around a message stand before it.
+    has_spans_around: bool,
     /// True if all lines take the slow path, for a comparison of both.
     is_slow: bool,
     /// Levels and tags of messages, and where to look for their values.
@@ -111,6 +117,7 @@ impl<'a> TextWriter<'a> {
             head: String::new(),
             body: String::new(),
             slow_lines: String::new(),
+            has_spans_around: false,
             is_slow: false,
             messages: Prepared::default(),
             hints: BlockHints::default(),
@@ -139,6 +146,13 @@ impl<'a> TextWriter<'a> {
     #[must_use]
     pub fn with_rendering(mut self, rendering: Rendering) -> Self {
         self.rendering = rendering;
+        self
+    }
+
+    /// Writes the spans that a message was logged in before it, if the log was read with spans.
+    #[must_use]
+    pub fn with_spans_around(mut self, wanted: bool) -> Self {
+        self.has_spans_around = wanted && self.log.has_spans_around();
         self
     }
 
@@ -188,7 +202,8 @@ impl<'a> TextWriter<'a> {
 
     /// Appends the line of an entry by the fast path. False if that is left to the slow one.
     fn fast_entry(&mut self, entry: &Entry<'_>, out: &mut Vec<u8>) -> bool {
-        if self.color || self.links.is_some() || self.rendering != Rendering::Full || self.is_slow {
+        let is_plain = !self.color && self.links.is_none() && self.rendering == Rendering::Full;
+        if !is_plain || self.has_spans_around || self.is_slow {
             return false;
         }
         let start = out.len();
@@ -233,6 +248,10 @@ impl<'a> TextWriter<'a> {
             link_tag(&mut self.head, start, &address);
         }
         self.body.clear();
+        if self.has_spans_around {
+            let spans = spans_text(&entry.spans());
+            self.body.extend([&*spans, if spans.is_empty() { "" } else { ": " }]);
+        }
         render::write(&mut self.body, self.rendering, &values)?;
         if let Some(stack_trace) = entry.stack_trace() {
             self.body.push('\n');

@@ -10,11 +10,13 @@ use protolog_reader::{
 };
 use regex::{Regex, RegexBuilder};
 
+mod in_span;
 mod problems;
 mod selected;
 
 pub(crate) use problems::unknown;
 
+use in_span::span;
 use selected::selector;
 
 /// Options that choose entries.
@@ -68,6 +70,11 @@ pub(crate) struct Filters {
     /// `#58f2c41b9a07d36e`); may be repeated
     #[arg(long = "where", value_name = "SELECTOR", value_parser = selector)]
     selectors: Vec<String>,
+
+    /// Logged in a span of this name, also with this value of a field (`request.id=7`); may be
+    /// repeated
+    #[arg(long, value_name = "SPAN[.FIELD=VALUE]", value_parser = span)]
+    span: Vec<String>,
 }
 
 /// The times of a filter.
@@ -113,7 +120,7 @@ impl Filters {
     /// Returns whether all entries are shown.
     pub(crate) fn admit_all(&self) -> bool {
         let Self { level, group, tag, grep, invert: _, since, until, pid, .. } = self;
-        let lists = [group, tag, &self.thread, &self.location, &self.selectors];
+        let lists = [group, tag, &self.thread, &self.location, &self.selectors, &self.span];
         let has_times = since.is_some() || until.is_some();
         let has_texts = level.is_some() || grep.is_some();
         !has_times && !has_texts && pid.is_empty() && lists.iter().all(|list| list.is_empty())
@@ -253,6 +260,7 @@ impl Filter<'_> {
                 let grep = self.options.grep.as_ref();
                 (!self.options.ask_for_messages() || self.admits_message(entry.message()))
                     && self.admits_call(entry.message_id(), entry.message())
+                    && (self.options.span.is_empty() || self.admits_spans(&entry.spans()))
                     && grep.is_none_or(|grep| {
                         grep.is_match(&entry.values().text(Rendering::Full)) != self.options.invert
                     })
@@ -303,6 +311,7 @@ impl Filter<'_> {
             && admits(&options.tag, |wanted| is_like(self.log.tag_of_slice(slice), wanted))
             && options.location.is_empty()
             && options.selectors.is_empty()
+            && (options.span.is_empty() || self.admits_spans(&self.log.spans_at_slice(slice)))
             && grep.is_none_or(|grep| grep.is_match(&slice.text(is_end)) != options.invert)
     }
 

@@ -11,6 +11,7 @@ mod followed;
 mod inputs;
 mod program;
 mod spans;
+mod spans_around;
 mod tables;
 mod winscope;
 

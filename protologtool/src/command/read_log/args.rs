@@ -22,6 +22,7 @@ Examples:
   protologtool read-log app.pftrace --level warn --count-by template
   protologtool read-log app.pftrace --top
   protologtool read-log app.pftrace --spans --thread worker
+  protologtool read-log app.pftrace --spans=around --span request.id=7
   protologtool read-log app.pftrace --source-root ~/src/app \\
     --hyperlink-format 'vscode://file{path}:{line}'
   protologtool read-log app.pftrace --format json | jq .message
@@ -52,13 +53,16 @@ Several traces, and those in a directory, are shown as one, as `merge` makes it:
 On a terminal, a program shows what is longer than a screen: that of PROTOLOG_PAGER or PAGER, or less. To quit it ends the reading. Tags \
 and locations are links to those sources that are found from --source-root, which terminals open by a click.
 
+With --spans=around, the spans that a message was logged in stand before it, with the fields that were known when the thread entered \
+them: `net:request{id=7}: sent`. `request?` may have been over, since its end was lost, and `…` stands for spans that are not in the trace.
+
 With --spans, entering and leaving a span are lines of their own, which --level does not leave out: they have none. With --grep, \
 the line must match. A span that is open where the trace ends says so where it was entered. With --follow it does not, since its end may follow: \
 a line comes when a span is entered, and one with its duration when it is left. A task that waits is in its span several times: `request#17` has the \
 number of the span, and `took 7 ms (17 ms of 2 s in all)` the time of all of them, and since the span was made.
 
 A trace is read in parts, so that a large one needs no more memory than a small one: once for its texts and times, and then as far as its \
-lines are asked for. One that is damaged is read whole. With --spans, all spans are in memory, and with --follow those that are open. One that is compressed as a whole, and one that comes through a pipe, become a file without a name first, in the \
+lines are asked for. One that is damaged is read whole. With --spans or --span, all spans are in memory, and with --follow those that are open. One that is compressed as a whole, and one that comes through a pipe, become a file without a name first, in the \
 directory that TMPDIR names; so do several that have to be merged, since messages, processes or clocks of one are in another.
 
 Exit codes: 0 the log was read; 2 wrong command line, or the trace or a dictionary can't be read at all; 3 a part of the \
@@ -87,11 +91,6 @@ pub(crate) struct ReadLogArgs {
 
     #[command(flatten)]
     pub(super) form: EntryForm,
-
-    /// Show when threads entered (`>`) and left (`<`) the spans of `tracing`, with their fields and
-    /// durations
-    #[arg(long, help_heading = "How to show them", conflicts_with_all = ["count", "count_by", "top", "histogram"])]
-    pub(super) spans: bool,
 
     /// Add functions and lines to stack traces of addresses, from the programs and libraries on
     /// this machine
@@ -125,12 +124,17 @@ pub(crate) struct ReadLogArgs {
 }
 
 impl ReadLogArgs {
+    /// Returns whether spans are read.
+    pub(super) fn has_spans(&self) -> bool {
+        self.form.has_spans() || self.filters.need_spans()
+    }
+
     /// The logs to read.
     pub(super) fn logs(&self) -> NamedLogs<'_> {
         NamedLogs {
             paths: &self.traces,
             dictionaries: &self.viewer_config,
-            has_spans: self.spans,
+            has_spans: self.has_spans(),
             expansion: self.expansion,
         }
     }

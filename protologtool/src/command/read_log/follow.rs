@@ -83,8 +83,11 @@ impl<'a> GrowingLogs<'a> {
             let failure = Failure::new(format!("can't follow `{}` beside others", pipe.display()));
             return Err(failure.help("follow a pipe alone, and files by another run"));
         }
-        let mut logs =
-            Logs::new(Reading { dictionaries, has_spans: args.spans, expansion: args.expansion });
+        let mut logs = Logs::new(Reading {
+            dictionaries,
+            has_spans: args.has_spans(),
+            expansion: args.expansion,
+        });
         for path in &args.traces {
             logs.add(path, system)?;
         }

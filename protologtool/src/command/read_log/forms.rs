@@ -65,6 +65,19 @@ pub(crate) struct EntryForm {
     #[arg(long, value_enum, value_delimiter = ',', value_name = "COLUMN,…", conflicts_with_all = ["count", "count_by", "top", "histogram"])]
     pub(crate) columns: Vec<Column>,
 
+    /// Show spans of `tracing`: as lines where threads entered (`>`) and left (`<`) them, with
+    /// their fields and durations; around each message, before it; or both
+    #[arg(
+        long,
+        value_enum,
+        value_name = "HOW",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "lines",
+        conflicts_with_all = ["count", "count_by", "top", "histogram"]
+    )]
+    pub(crate) spans: Option<SpanForm>,
+
     /// Colour lines by level; `auto` does so on a terminal, unless the environment variable
     /// NO_COLOR is set
     #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
@@ -115,6 +128,17 @@ pub(crate) enum TimeForm {
     Iso,
 }
 
+/// How spans are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum SpanForm {
+    /// A line when a thread enters one, and when it leaves it
+    Lines,
+    /// Before each message, those that it was logged in: `net:request{id=7}: …`
+    Around,
+    /// Both
+    Both,
+}
+
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum Color {
     Auto,
@@ -162,6 +186,16 @@ impl EntryForm {
         }
     }
 
+    /// Returns whether spans are shown.
+    pub(crate) fn has_spans(&self) -> bool {
+        self.spans.is_some() || self.columns.contains(&Column::Spans)
+    }
+
+    /// Returns whether messages have the spans around them.
+    pub(crate) fn has_spans_around(&self) -> bool {
+        matches!(self.spans, Some(SpanForm::Around | SpanForm::Both))
+    }
+
     /// Returns whether numbers take the place of entries.
     pub(crate) fn has_numbers(&self) -> bool {
         self.count || self.count_by.is_some() || self.top.is_some() || self.histogram
@@ -173,6 +207,10 @@ impl EntryForm {
         let is_text = self.format == OutputFormat::Text;
         if columns.is_empty() {
             columns = if is_text { TEXT_COLUMNS.to_vec() } else { TABLE_COLUMNS.to_vec() };
+        }
+        if self.has_spans_around() && !columns.contains(&Column::Spans) {
+            let message = columns.iter().position(|column| *column == Column::Message);
+            columns.insert(message.unwrap_or(columns.len()), Column::Spans);
         }
         if self.delta && !columns.contains(&Column::Delta) {
             let after_time = columns.iter().position(|column| *column == Column::Time);

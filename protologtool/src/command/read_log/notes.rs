@@ -7,8 +7,8 @@ use protolog_reader::{Log, Stats, printable};
 
 /// Reports the notes about a log.
 pub(super) fn report(log: &Log, args: &ReadLogArgs, system: &dyn System) {
-    explain(log, args.spans, system);
-    if args.spans && log.slices().is_empty() && log.slices_without_begin() == 0 {
+    explain(log, args.has_spans(), system);
+    if args.has_spans() && log.slices().is_empty() && log.slices_without_begin() == 0 {
         system.print_error("note: the trace has no spans\n");
     }
     system.print_error(&spans_without_begin(log));

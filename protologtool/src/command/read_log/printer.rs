@@ -11,7 +11,7 @@ use super::forms::counts::{Counted, Counts};
 use super::forms::line_writer::{LINE, LineWriter};
 use super::forms::links::Links;
 use super::forms::output_format::OutputFormat;
-use super::forms::{EntryForm, TimeForm};
+use super::forms::{EntryForm, SpanForm, TimeForm};
 use super::selection::{HeldBack, Selected, Selection, Selector};
 use crate::logs::filter::Filter;
 use crate::system::System;
@@ -75,7 +75,8 @@ impl<'a> Printer<'a> {
             Printed::Numbers { selector, counts } => {
                 selector.set_room(output.room());
                 let keep = |item: &Item<'_>| Counts::of(form.count_by, log, item);
-                let counted = selector.page(log, filter, keep, |selected| {
+                let items = log.items().without_spans();
+                let counted = selector.page(items, filter, keep, |selected| {
                     selected.shown.into_iter().for_each(|counted| counts.add(counted));
                     Ok(())
                 });
@@ -84,10 +85,14 @@ impl<'a> Printer<'a> {
             }
             Printed::Lines { selector, times, last } => {
                 let links = links.as_ref();
+                let items = || match form.spans {
+                    Some(SpanForm::Around) | None => log.items().without_spans(),
+                    Some(SpanForm::Lines | SpanForm::Both) => log.items(),
+                };
                 let mut writer = LineWriter::new(form, log, filter.marked(), links, *system);
                 // All that the filter admits, as it comes.
                 if selector.shows_at_once() {
-                    for item in log.items().filter(|item| filter.admits(item)) {
+                    for item in items().filter(|item| filter.admits(item)) {
                         output.push(|block| writer.push(&item, times, last, block))?;
                     }
                     return Ok(());
@@ -99,7 +104,7 @@ impl<'a> Printer<'a> {
                 };
                 selector.set_room(output.room());
                 let shown = selector
-                    .page(log, filter, keep, |selected| push(&selected, *marks_gaps, output));
+                    .page(items(), filter, keep, |selected| push(&selected, *marks_gaps, output));
                 output.set_held_cut(selector.is_cut());
                 shown
             }

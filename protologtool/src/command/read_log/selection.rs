@@ -4,7 +4,7 @@
 //! Invariant: what is held back takes at most the room that there is for it. The oldest goes first.
 
 use crate::logs::filter::Filter;
-use protolog_reader::{Item, Log};
+use protolog_reader::{Item, Items};
 use std::collections::VecDeque;
 
 /// Options that choose by place in the log.
@@ -121,12 +121,12 @@ impl<K: HeldBack> Selector<K> {
     /// Selects of a page. `keep` makes what is shown of an item.
     pub(super) fn page<'a, E>(
         &mut self,
-        log: &'a Log,
+        items: Items<'a>,
         filter: &Filter<'_>,
         mut keep: impl FnMut(&Item<'a>) -> K,
         mut show: impl FnMut(Selected<K>) -> Result<(), E>,
     ) -> Result<(), E> {
-        for item in log.items() {
+        for item in items {
             if filter.admits(&item) {
                 let earlier = std::mem::take(&mut self.earlier);
                 for shown in earlier {

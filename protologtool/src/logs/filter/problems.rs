@@ -11,7 +11,7 @@ impl Filter<'_> {
     /// The warnings, each with the help line that follows it.
     pub(crate) fn problems(&self, times: &Times) -> Vec<String> {
         let log = self.log;
-        let Filters { group, tag, thread, location, .. } = self.options;
+        let Filters { group, tag, thread, location, span, .. } = self.options;
         let groups = || log.dictionary().groups();
         let is_group = |wanted: &str| groups().any(|group| matches_group(wanted, &group.name));
         let is_tag = |wanted: &str| groups().any(|group| has_tag(group, wanted));
@@ -19,6 +19,7 @@ impl Filter<'_> {
         let is_location = |wanted: &str| {
             log.dictionary().messages().any(|message| message.location.contains(wanted))
         };
+        let is_span = |wanted: &str| log.slices().iter().any(|it| Filters::is_span(wanted, it));
         let same = |wanted: &str, names: &BTreeSet<String>| did_you_mean(wanted, names);
         vec![
             unknown(group, "group", is_group, did_you_mean_group, || {
@@ -27,6 +28,7 @@ impl Filter<'_> {
             unknown(tag, "tag", is_tag, same, || groups().map(|group| group.tag.clone()).collect()),
             unknown(thread, "thread", is_known, same, || threads(log)),
             unknown(location, "location", is_location, similar_file, || files(log)),
+            unknown(span, "span", is_span, same, || spans(log)),
             self.options.times_in_gaps(log, times),
             self.missed_span(times),
         ]
@@ -92,6 +94,11 @@ pub(crate) fn unknown(
 fn threads(log: &Log) -> BTreeSet<String> {
     let name = |thread: &Thread| thread.name.clone().or_else(|| Some(thread.tid?.to_string()));
     log.threads().iter().filter_map(name).collect()
+}
+
+/// The names of spans.
+fn spans(log: &Log) -> BTreeSet<String> {
+    log.slices().iter().map(|slice| slice.name.to_string()).collect()
 }
 
 /// The files of all messages.

@@ -4,7 +4,7 @@ use super::links::{self, Links};
 use super::output_format::OutputFormat;
 use protolog_core::escape::{Escaped, Form, is_formula};
 use protolog_reader::{
-    Item, Level, Log, Rendering, SpanSlice, Thread, TimeWriter, Values, printable,
+    Item, Level, Log, Rendering, SpanSlice, Thread, TimeWriter, Values, printable, spans_text,
 };
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -23,6 +23,8 @@ pub(crate) enum Column {
     Level,
     Tag,
     Group,
+    /// Those that the message was logged in
+    Spans,
     Message,
     Template,
     Location,
@@ -51,6 +53,7 @@ impl Column {
             Self::Level => "level",
             Self::Tag => "tag",
             Self::Group => "group",
+            Self::Spans => "spans",
             Self::Message => "message",
             Self::Template => "template",
             Self::Location => "location",
@@ -68,7 +71,7 @@ impl Column {
             Self::Tag => 8,
             Self::Process | Self::Thread => 15,
             Self::Id => 16,
-            Self::Group | Self::Location => 24,
+            Self::Group | Self::Location | Self::Spans => 24,
         }
     }
 }
@@ -150,6 +153,10 @@ impl<'a> Row<'a> {
                 .unwrap_or("?")
                 .into(),
             Column::Group => self.group().map_or("", |(name, _)| name).into(),
+            Column::Spans => match self.item {
+                Item::Entry(entry) => spans_text(&entry.spans()).into(),
+                _ => "".into(),
+            },
             Column::Message => self.message().into(),
             Column::Template => message.map_or("", |message| message.template()).into(),
             Column::Location => message.map_or("", |message| &message.location).into(),

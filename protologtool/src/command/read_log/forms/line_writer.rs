@@ -32,10 +32,14 @@ impl<'a> LineWriter<'a> {
     ) -> Self {
         let color = form.has_color(system);
         match form.format {
-            OutputFormat::Json => Self::Json(Box::new(JsonWriter::new(log))),
+            OutputFormat::Json => {
+                let json = JsonWriter::new(log).with_spans_around(form.has_spans_around());
+                Self::Json(Box::new(json))
+            }
             OutputFormat::Text if form.columns.is_empty() && !form.delta => {
                 let text = TextWriter::new(log, form.times()).with_color(color);
                 let text = text.with_time_format(form.time_format());
+                let text = text.with_spans_around(form.has_spans_around());
                 let text = match links {
                     Some(links) => text.with_links(|location| links.address(location)),
                     None => text,
