@@ -14,8 +14,7 @@
 //!
 //! [`super::limit`] has the forms of limits.
 //!
-//! A rule changes only what it mentions, and a later rule wins. A program in Java reports such a
-//! setting as one that it does not know, and goes on.
+//! A rule changes only what it mentions, and a later rule wins.
 
 use super::limit::Limit;
 use super::name::{after_keyword, find_unquoted};

@@ -12,18 +12,19 @@ use super::{File, Finding};
 /// Exempt are `dev.protolog`, the API, which uses all of them, and whose values, such as
 /// `LogLevel`, all of them use; and `internal.ApiAccess`, by which they reach members of the API
 /// that programs don't see.
-const LAYERS: [(&str, &str); 10] = [
+const LAYERS: [(&str, &str); 11] = [
     ("proto", ""),
     ("process", "proto"),
     ("text", "process proto"),
     ("files", "process"),
     ("groups", "files text process proto"),
     ("dictionary", "groups text process proto"),
+    ("rules", "dictionary groups text process proto"),
     // Calls and their writers, which know a session as a class of their own, `WriterOwner`.
-    ("write", "dictionary groups text process proto"),
-    ("session", "write dictionary groups files text process proto"),
-    ("perfetto", "session write dictionary groups files text process proto"),
-    ("control", "session write dictionary groups files text process proto"),
+    ("write", "rules dictionary groups text process proto"),
+    ("session", "write rules dictionary groups files text process proto"),
+    ("perfetto", "session write rules dictionary groups files text process proto"),
+    ("control", "session write rules dictionary groups files text process proto"),
 ];
 
 const FOLDER: &str = "java/src/dev/protolog/internal/";

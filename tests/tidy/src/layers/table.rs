@@ -54,7 +54,6 @@ const RT: Layers = Layers {
                 "macros",
                 "levels",
                 "rewritten",
-                "shown",
                 "__private",
             ],
         ),

@@ -83,32 +83,19 @@ public final class SettingsText {
 
     public static SettingsText parse(String text) {
         SettingsText read = new SettingsText();
-        String rest = text;
-        String program = null;
-        for (int line = 1; !rest.isEmpty();) {
-            // A comment ends with its line, not at a semicolon.
-            int begin = 0;
-            while (begin < rest.length() && " \t\r".indexOf(rest.charAt(begin)) >= 0) {
-                begin++;
+        for (SettingParts.Part part : SettingParts.of(text)) {
+            if (part.rule() != null) {
+                // For single calls: `dev.protolog.internal.rules` has these.
+                continue;
             }
-            boolean isComment = rest.startsWith("#", begin);
-            // Nor does a name in quotation marks end the part.
-            int end = WrittenName.quotedEnd(rest, begin);
-            while (end < rest.length() && rest.charAt(end) != '\n' && (rest.charAt(end) != ';' || isComment)) {
-                end++;
-            }
-            String part = rest.substring(0, end).strip();
             try {
-                if (part.startsWith("[")) {
-                    program = program(part);
-                } else if (!part.isEmpty() && !part.startsWith("#")) {
-                    read.add(item(program, part));
+                if (part.text().startsWith("[")) {
+                    throw new Wrong(part.text(), Kind.BAD_PROGRAM);
                 }
+                read.add(item(part.program(), part.text()));
             } catch (Wrong wrong) {
-                read.add(wrong, line);
+                read.add(wrong, part.line());
             }
-            line += end < rest.length() && rest.charAt(end) == '\n' ? 1 : 0;
-            rest = rest.substring(Math.min(end + 1, rest.length()));
         }
         return read;
     }
@@ -153,14 +140,6 @@ public final class SettingsText {
         Problem problem = new Problem(message, "line " + line + ": " + wrong.kind.unquoted, wrong.kind.help);
         problems.add(problem);
         all.add(problem);
-    }
-
-    private static String program(String part) throws Wrong {
-        String name = part.endsWith("]") ? part.substring(1, part.length() - 1).strip() : "";
-        if (name.isEmpty()) {
-            throw new Wrong(part, Kind.BAD_PROGRAM);
-        }
-        return name;
     }
 
     /** {@code GROUP=WORD,WORD}, or {@code WORD,WORD} for all groups. */

@@ -40,7 +40,7 @@ public final class Controls {
      * True for a character that controls a terminal, ends a line or changes the direction of
      * writing.
      */
-    static boolean isControl(int character) {
+    public static boolean isControl(int character) {
         return Character.isISOControl(character)
                 || character == 0x61c
                 || character == 0x200e

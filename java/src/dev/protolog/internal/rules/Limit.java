@@ -1,0 +1,89 @@
+package dev.protolog.internal.rules;
+
+import java.util.Locale;
+
+/**
+ * At most so many messages in a time, as {@code protolog-core/src/control/limit.rs} has it:
+ * {@code 100/s}, {@code 100/s:500} or {@code 100/s burst 500}, {@code 2/m}, {@code 30/h}.
+ *
+ * <p>Invariant: a limit lets at least one message pass, and no more than {@value #MAX} a second.
+ */
+public record Limit(int count, Unit unit, int burst) {
+    /** The largest number of a limit, and of a burst. */
+    static final int MAX = 1_000_000;
+    /** No limit, whatever an earlier rule says. */
+    static final Limit NONE = new Limit(0, Unit.SECOND, 0);
+
+    private static final int MAX_DIGITS = 18;
+
+    /** A unit of time. */
+    enum Unit {
+        SECOND("s", "sec", 1_000_000_000L),
+        MINUTE("m", "min", 60_000_000_000L),
+        HOUR("h", "hour", 3_600_000_000_000L);
+
+        final String letter;
+        private final String word;
+        final long nanos;
+
+        Unit(String letter, String word, long nanos) {
+            this.letter = letter;
+            this.word = word;
+            this.nanos = nanos;
+        }
+
+        /** Null for another word. */
+        static Unit of(String text) {
+            for (Unit unit : values()) {
+                boolean isLong = text.equalsIgnoreCase(unit.name()) && unit != HOUR;
+                if (isAscii(text) && (text.equalsIgnoreCase(unit.letter) || text.equalsIgnoreCase(unit.word) || isLong)) {
+                    return unit;
+                }
+            }
+            return null;
+        }
+    }
+
+    /** The limit in a text; null if it is none. */
+    public static Limit parse(String text) {
+        int colon = text.indexOf(':');
+        int at = colon >= 0 ? colon : text.indexOf(" burst ");
+        String rate = at < 0 ? text : text.substring(0, at);
+        int slash = rate.indexOf('/');
+        if (slash < 0) {
+            return null;
+        }
+        int count = number(rate.substring(0, slash));
+        int burst = at < 0 ? count : number(text.substring(at + (colon >= 0 ? 1 : " burst ".length())));
+        Unit unit = Unit.of(rate.substring(slash + 1).strip());
+        return count == 0 || burst == 0 || unit == null ? null : new Limit(count, unit, burst);
+    }
+
+    /** The nanoseconds after which one more may come, in the long run. */
+    long interval() {
+        return count == 0 ? 0 : unit.nanos / count;
+    }
+
+    /** The shortest text that means the same, without spaces. */
+    @Override
+    public String toString() {
+        String rate = count + "/" + unit.letter.toLowerCase(Locale.ROOT);
+        return burst == count ? rate : rate + ":" + burst;
+    }
+
+    static boolean isAscii(String text) {
+        return text.chars().allMatch(it -> it < 0x80);
+    }
+
+    /** A number from 1 to {@link #MAX}; else 0. */
+    private static int number(String text) {
+        String digits = text.strip();
+        boolean isNumber = !digits.isEmpty() && digits.chars().allMatch(it -> it >= '0' && it <= '9');
+        if (!isNumber) {
+            return 0;
+        }
+        String rest = digits.replaceFirst("^0+(?=.)", "");
+        long number = rest.length() > MAX_DIGITS ? Long.MAX_VALUE : Long.parseLong(rest);
+        return number <= MAX ? (int) number : 0;
+    }
+}

@@ -1,0 +1,90 @@
+package dev.protolog.internal.rules;
+
+import dev.protolog.internal.groups.SettingParts;
+import dev.protolog.internal.groups.SettingsText;
+import dev.protolog.internal.process.RunningProgram;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The rules of single calls in a text with settings: {@code site SELECTOR=WORDS}. As
+ * {@code protolog-core/src/control/site_rule.rs} has them; {@code site_rules.tsv} in
+ * {@code protolog-core/testdata} has vectors for both.
+ *
+ * <p>Invariant: a rule that is wrong is a problem, and keeps no other from being read.
+ */
+public final class SiteRules {
+    private static final String NO_EQUALS = "write site SELECTOR=WORDS, as in `site net.rs:120-180=on`";
+    private static final String BAD_WORD =
+            "use on, off, text, notext, notrace, limit:100/s, group-limit:100/s, nolimit, nogroup-limit or default, with commas between";
+
+    private final List<Item> items = new ArrayList<>();
+    private final List<SettingsText.Problem> problems = new ArrayList<>();
+    /** Items and problems, as they come. */
+    private final List<Object> all = new ArrayList<>();
+
+    private SiteRules() {}
+
+    /** A rule of one program, or of all if {@code program} is null. */
+    public record Item(String program, Selector selector, SiteSetting setting) {
+        @Override
+        public String toString() {
+            return (program == null ? "" : "[" + program + "] ") + selector + "=" + setting;
+        }
+    }
+
+    public static SiteRules parse(String text) {
+        SiteRules read = new SiteRules();
+        for (SettingParts.Part part : SettingParts.of(text)) {
+            if (part.rule() != null) {
+                read.add(part);
+            }
+        }
+        return read;
+    }
+
+    /** The rules that are for this program. */
+    public List<Item> forThisProgram() {
+        String own = RunningProgram.name();
+        return items.stream().filter(item -> item.program == null || item.program.equals(own)).toList();
+    }
+
+    public List<Item> items() {
+        return items;
+    }
+
+    public List<SettingsText.Problem> problems() {
+        return problems;
+    }
+
+    List<Object> all() {
+        return all;
+    }
+
+    private void add(SettingParts.Part part) {
+        String rule = part.rule();
+        int equals = SettingParts.findUnquoted(rule, '=', 0);
+        if (equals < 0) {
+            addProblem(part, "missing `=` in `" + SettingsText.oneLine(part.text()) + "`", NO_EQUALS);
+            return;
+        }
+        try {
+            Selector selector = Selector.parse(rule.substring(0, equals).strip());
+            Item item = new Item(part.program(), selector, SiteSetting.parse(rule.substring(equals + 1).strip()));
+            items.add(item);
+            all.add(item);
+        } catch (SelectorException e) {
+            addProblem(part, e.getMessage() + " of the selector in `" + SettingsText.oneLine(part.text()) + "`", e.help());
+        } catch (SiteSetting.BadWord e) {
+            String word = e.word().isEmpty() ? SettingsText.oneLine(part.text()) : e.word();
+            addProblem(part, "unknown word `" + word + "`", BAD_WORD);
+        }
+    }
+
+    private void addProblem(SettingParts.Part part, String what, String help) {
+        String where = part.line() > 1 ? "line " + part.line() + ": " : "";
+        SettingsText.Problem problem = new SettingsText.Problem(where + what, "line " + part.line() + ": invalid rule of a site", help);
+        problems.add(problem);
+        all.add(problem);
+    }
+}

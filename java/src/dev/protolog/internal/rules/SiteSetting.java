@@ -1,0 +1,134 @@
+package dev.protolog.internal.rules;
+
+import dev.protolog.internal.groups.SettingsText;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The effect of a rule on a call. A part that is null stays as it is.
+ *
+ * @param trace true if sessions record it
+ * @param text true if it is printed
+ * @param limit the limit of each call; {@link Limit#NONE} for no limit
+ * @param groupLimit the limit of all calls together that the rule takes in a group
+ * @param resets earlier rules no longer hold
+ */
+record SiteSetting(Boolean trace, Boolean text, Limit limit, Limit groupLimit, boolean resets) {
+    private static final String LIMIT = "limit";
+    private static final String GROUP_LIMIT = "group-limit";
+
+    /** A word that is none. */
+    static final class BadWord extends Exception {
+        private static final long serialVersionUID = 1;
+
+        BadWord(String word) {
+            super(word, null, false, false);
+        }
+
+        /** The word in one line; empty where there is none. */
+        String word() {
+            return SettingsText.oneLine(getMessage());
+        }
+    }
+
+    /** That of a limit alone. */
+    static SiteSetting ofLimit(Limit limit, boolean isOfGroup) {
+        return new SiteSetting(null, null, isOfGroup ? null : limit, isOfGroup ? limit : null, false);
+    }
+
+    /** Reads the words after {@code =}. */
+    static SiteSetting parse(String words) throws BadWord {
+        Boolean trace = null;
+        Boolean text = null;
+        Limit limit = null;
+        Limit groupLimit = null;
+        boolean resets = false;
+        for (String each : words.split(",", -1)) {
+            String word = each.strip();
+            if (is(word, "on")) {
+                trace = true;
+            } else if (is(word, "off")) {
+                trace = false;
+                text = text == null ? Boolean.FALSE : text;
+            } else if (is(word, "notrace")) {
+                trace = false;
+            } else if (is(word, "text") || is(word, "notext")) {
+                text = is(word, "text");
+            } else if (is(word, "nolimit")) {
+                limit = Limit.NONE;
+            } else if (is(word, "nogroup-limit")) {
+                groupLimit = Limit.NONE;
+            } else if (is(word, "default")) {
+                resets = true;
+            } else if (limitOf(LIMIT, word) != null) {
+                limit = limitOf(LIMIT, word);
+            } else if (limitOf(GROUP_LIMIT, word) != null) {
+                groupLimit = limitOf(GROUP_LIMIT, word);
+            } else {
+                throw new BadWord(word);
+            }
+        }
+        return new SiteSetting(trace, text, limit, groupLimit, resets);
+    }
+
+    /** The rest of it before a later one of the same calls: the parts that this one leaves out. */
+    SiteSetting before(SiteSetting later) {
+        return new SiteSetting(later.trace == null ? trace : null, later.text == null ? text : null,
+                later.limit == null ? limit : null, later.groupLimit == null ? groupLimit : null, resets);
+    }
+
+    /** What two rules make of a call, of which {@code later} is the later one. */
+    SiteSetting then(SiteSetting later) {
+        return later.resets ? later : new SiteSetting(later.trace == null ? trace : later.trace, later.text == null ? text : later.text,
+                later.limit == null ? limit : later.limit, later.groupLimit == null ? groupLimit : later.groupLimit, resets);
+    }
+
+    /** True if it does more than to end others. */
+    boolean acts() {
+        return trace != null || text != null || limit != null || groupLimit != null;
+    }
+
+    boolean switchesOn() {
+        return trace != null && trace || text != null && text;
+    }
+
+    /** The words of the state alone, without limits; {@code -} for none. */
+    String state() {
+        String words = new SiteSetting(trace, text, null, null, false).toString();
+        return words.isEmpty() ? "-" : words;
+    }
+
+    /** The shortest words that mean the same. */
+    @Override
+    public String toString() {
+        List<String> words = new ArrayList<>();
+        if (resets) {
+            words.add("default");
+        }
+        if (trace != null) {
+            words.add(trace ? "on" : text == null ? "notrace" : "off");
+        }
+        if (text != null && (text || trace == null || trace)) {
+            words.add(text ? "text" : "notext");
+        }
+        addLimit(words, LIMIT, limit);
+        addLimit(words, GROUP_LIMIT, groupLimit);
+        return String.join(",", words);
+    }
+
+    private static void addLimit(List<String> words, String name, Limit limit) {
+        if (limit != null) {
+            words.add(limit == Limit.NONE ? "no" + name : name + ":" + limit);
+        }
+    }
+
+    private static boolean is(String word, String name) {
+        return Limit.isAscii(word) && word.equalsIgnoreCase(name);
+    }
+
+    /** The limit in a word of this name: {@code limit:100/s}, or with a space; null for none. */
+    private static Limit limitOf(String name, String word) {
+        boolean fits = word.length() > name.length() && is(word.substring(0, name.length()), name) && ": ".indexOf(word.charAt(name.length())) >= 0;
+        return fits ? Limit.parse(word.substring(name.length() + 1)) : null;
+    }
+}
