@@ -8,6 +8,7 @@ mod ending;
 mod idle;
 mod interrupted;
 mod killed;
+mod limited;
 mod names;
 mod places;
 mod reference;

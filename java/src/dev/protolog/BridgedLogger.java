@@ -36,7 +36,7 @@ public final class BridgedLogger {
 
     /** True if a message of this level would be recorded or printed. */
     public boolean isEnabled(LogLevel level) {
-        return Routing.isEnabled(group, level);
+        return Routing.isEnabledAtRunTime(group, level);
     }
 
     /**

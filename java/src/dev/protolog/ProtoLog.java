@@ -60,10 +60,10 @@ public final class ProtoLog {
 
     /**
      * True if a message of this group and level would be recorded or printed, to guard work that
-     * only serves a message.
+     * only serves a message; or if a rule may switch on a single call of them.
      */
     public static boolean isEnabled(IProtoLogGroup group, LogLevel level) {
-        return Routing.isEnabled(group, level);
+        return Routing.isEnabledAtRunTime(group, level);
     }
 
     /** True if any message of this group would be recorded or printed. */

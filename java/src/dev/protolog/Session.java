@@ -1,6 +1,7 @@
 package dev.protolog;
 
 import dev.protolog.internal.groups.Filter;
+import dev.protolog.internal.rules.Rule;
 import dev.protolog.internal.session.EarlierRuns;
 import dev.protolog.internal.session.EndReport;
 import dev.protolog.internal.session.Recording;
@@ -127,6 +128,7 @@ public final class Session implements AutoCloseable {
         private boolean reportsLosses = true;
         /** The names of groups that the program has written. */
         private final Set<String> named = new HashSet<>();
+        private final List<Rule> rules = new ArrayList<>();
 
         private Builder() {}
 
@@ -241,6 +243,28 @@ public final class Session implements AutoCloseable {
          */
         public Builder reportLosses(boolean reports) {
             reportsLosses = reports;
+            return this;
+        }
+
+        /**
+         * Limits each call that {@code selector} takes to {@code limit}, as in {@code "100/s"}, or
+         * {@code "2/m burst 10"} with more at once. Messages beyond it are not written, and the
+         * trace says how many there were, of which group, and when.
+         *
+         * <p>It is a rule of the program, from the start of the session on, like that of an
+         * operator: it holds for all sessions and for what is printed, until another one of the same
+         * selector comes.
+         *
+         * @throws IllegalArgumentException if one of them is wrong
+         */
+        public Builder limit(String selector, String limit) {
+            rules.add(Rule.ofLimit(selector, limit, false));
+            return this;
+        }
+
+        /** As {@link #limit}, for all calls together that {@code selector} takes in a group. */
+        public Builder groupLimit(String selector, String limit) {
+            rules.add(Rule.ofLimit(selector, limit, true));
             return this;
         }
 
@@ -372,7 +396,7 @@ public final class Session implements AutoCloseable {
             EarlierRuns.Earlier earlier = new EarlierRuns.Earlier(keptRuns, truncates);
             SessionConfig config = new SessionConfig(file, recording, filter, policy, bufferBytes / PageLayout.PAGE * PageLayout.PAGE,
                     maxStringBytes, hasLocations, SettingRange.nanos(longestWait), compression, limits, earlier,
-                    new EndReport(reportsLosses, named));
+                    new EndReport(reportsLosses, named), rules);
             return new Session(new RunningSession(config));
         }
 

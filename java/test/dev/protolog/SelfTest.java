@@ -8,6 +8,8 @@ import dev.protolog.internal.files.ClaimsTest;
 import dev.protolog.internal.files.DirectoryTest;
 import dev.protolog.internal.groups.SettingsTest;
 import dev.protolog.internal.perfetto.ProducerPartsTest;
+import dev.protolog.internal.rules.BucketTest;
+import dev.protolog.internal.rules.SelectorTest;
 import dev.protolog.internal.session.EndTest;
 import dev.protolog.internal.session.ErrorTest;
 import dev.protolog.internal.session.VectorsTest;
@@ -57,6 +59,9 @@ public final class SelfTest {
         ClockTest.run();
         MessageIdTest.run(vectors);
         SettingsTest.run(vectors);
+        SelectorTest.run(vectors);
+        BucketTest.run(vectors);
+        RulesTest.run();
         RequestsTest.run(vectors);
         VectorsTest.run(vectors);
         ProducerPartsTest.run(vectors);

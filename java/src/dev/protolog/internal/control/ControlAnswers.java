@@ -14,6 +14,7 @@ import dev.protolog.internal.groups.Switch;
 import dev.protolog.internal.groups.SwitchPages;
 import dev.protolog.internal.process.RunningProgram;
 import dev.protolog.internal.proto.Utf8;
+import dev.protolog.internal.rules.Rule;
 import dev.protolog.internal.session.EarlierRuns;
 import dev.protolog.internal.session.RunningSession;
 import dev.protolog.internal.session.SessionCore;
@@ -23,6 +24,7 @@ import dev.protolog.internal.session.SettingRange;
 import dev.protolog.internal.text.LogPrinter;
 import dev.protolog.internal.text.WrittenName;
 import dev.protolog.internal.write.FillPolicy;
+import dev.protolog.internal.write.Routing;
 import java.io.IOException;
 import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
@@ -55,7 +57,7 @@ final class ControlAnswers {
     private record Trace(RunningSession session, String policy, String file) {}
 
     /** A request that is refused. */
-    private static final class Refusal extends Exception {
+    static final class Refusal extends Exception {
         private static final long serialVersionUID = 1;
 
         final String help;
@@ -136,6 +138,12 @@ final class ControlAnswers {
     private boolean reply(String line, String[] words, StringBuilder reply) throws Refusal, IOException {
         if (words[0].equals("set") && words.length > 1) {
             set(line.substring("set ".length()));
+        } else if (words[0].equals("sites") && words.length > 2) {
+            BigInteger limit = number(words[1], Integer.SIZE);
+            if (limit == null) {
+                return false;
+            }
+            SiteAnswers.list(limit.longValue(), line.split(" ", 3)[2], reply);
         } else if (words[0].equals("trace-start")) {
             TraceStart start = TraceStart.parse(line);
             if (start == null) {
@@ -154,6 +162,7 @@ final class ControlAnswers {
                 case "trace-status" -> status(reply);
                 case "stats" -> stats(reply);
                 case "sessions" -> sessions(reply);
+                case "rules" -> SiteAnswers.rules(reply);
                 default -> {
                     return false;
                 }
@@ -193,6 +202,8 @@ final class ControlAnswers {
 
     private static void set(String text) throws Refusal {
         SettingsText read = parse(text);
+        List<Rule> rules = SiteAnswers.parse(text);
+        Routing.apply(rules);
         Groups.apply(read.items().stream()
                 .map(item -> new GroupSettings.Entry(item.pattern(), item.setting(), GroupSettings.Source.OTHER)).toList());
     }
@@ -361,7 +372,7 @@ final class ControlAnswers {
      * Adds exactly one line of any text. An operator gives up a program that sends longer ones. A
      * name that is cut off is none, so the line of its group is left out; a text is cut.
      */
-    private static void add(StringBuilder reply, String line) {
+    static void add(StringBuilder reply, String line) {
         String one = SettingsText.oneLine(line);
         if (Utf8.length(one) < ControlConnection.MAX_LINE) {
             reply.append(one).append('\n');

@@ -9,6 +9,9 @@ import dev.protolog.internal.groups.GroupSettings;
 import dev.protolog.internal.groups.Groups;
 import dev.protolog.internal.groups.SettingsText;
 import dev.protolog.internal.process.RunningProgram;
+import dev.protolog.internal.rules.Rule;
+import dev.protolog.internal.rules.SiteRules;
+import dev.protolog.internal.write.Routing;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
@@ -60,13 +63,19 @@ public final class SettingsFile {
         for (SettingsText.Item item : read.forThisProgram()) {
             entries.add(new GroupSettings.Entry(item.pattern(), item.setting(), source));
         }
+        SiteRules rules = SiteRules.parse(text);
+        List<Rule> forCalls = rules.forThisProgram().stream().map(item -> Rule.of(item, source)).toList();
         if (source == GroupSettings.Source.CONFIG_FILE) {
             Groups.replaceConfigFile(entries);
+            Routing.replaceConfigFile(forCalls);
         } else {
             Groups.apply(entries);
+            Routing.apply(forCalls);
         }
         List<String> problems = new ArrayList<>();
-        for (SettingsText.Problem problem : read.problems()) {
+        List<SettingsText.Problem> all = new ArrayList<>(read.problems());
+        all.addAll(rules.problems());
+        for (SettingsText.Problem problem : all) {
             problems.add(origin + ": " + (mayQuote ? problem.message() : problem.unquoted()) + "\nhelp: " + problem.help());
         }
         return problems;

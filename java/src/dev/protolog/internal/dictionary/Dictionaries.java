@@ -41,6 +41,8 @@ public final class Dictionaries {
     private static final List<WeakReference<ClassLoader>> LOADERS = new ArrayList<>();
     private static final List<Source> SOURCES = new ArrayList<>();
     private static boolean hasWarned;
+    /** The dictionaries that were ever added. */
+    private static long version;
 
     static {
         String path = System.getProperty(PROPERTY);
@@ -135,6 +137,11 @@ public final class Dictionaries {
         LogPrinter.problem("can't read `" + what + "`: " + e, "make the jar again");
     }
 
+    /** A number that grows with each dictionary that comes. */
+    public static synchronized long version() {
+        return version;
+    }
+
     /** All dictionaries so far. */
     public static synchronized List<byte[]> sources() {
         removeGone();
@@ -209,6 +216,7 @@ public final class Dictionaries {
         }
         SessionDictionary.addToAll(bytes);
         SOURCES.add(new Source(bytes, loader));
+        version++;
     }
 
     /**

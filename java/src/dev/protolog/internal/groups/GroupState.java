@@ -3,6 +3,7 @@ package dev.protolog.internal.groups;
 import dev.protolog.IProtoLogGroup;
 import dev.protolog.LogLevel;
 import dev.protolog.MessageId;
+import dev.protolog.internal.text.LevelSet;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.WeakReference;
 import java.nio.ByteBuffer;
@@ -33,11 +34,24 @@ public final class GroupState extends WeakReference<IProtoLogGroup> {
     private final int at;
     /** The word while nobody else can change it: a field is read faster than mapped memory. */
     private int word;
+    /**
+     * The same, with {@link #asked} beside the levels that are recorded: the guards of calls test
+     * it.
+     */
+    private int tested;
     /** True once operators may change the word. */
     private boolean isShared;
     /** False where the group's calls are compiled out. */
     private boolean isCompiled;
     private boolean isRecorded;
+    /** True if rules hold for single calls of the group: processed ones, and others. */
+    private boolean isRuled;
+    private boolean isRuledAtRunTime;
+    /**
+     * The levels at which rules switch calls on, whatever the word says: known ones, and others.
+     */
+    private int asked;
+    private int askedAtRunTime;
     /** The number of the round of questions that these answers are from. */
     private long round;
     /** The levels that are printed unless a setting or an operator says otherwise. */
@@ -73,7 +87,48 @@ public final class GroupState extends WeakReference<IProtoLogGroup> {
     /** True if messages of any level go anywhere. */
     public boolean isEnabled() {
         int word = word();
-        return (Switch.traceLevels(word) | Switch.textLevels(word)) != 0;
+        return (Switch.traceLevels(word) | Switch.textLevels(word) | asked | askedAtRunTime) != 0;
+    }
+
+    /**
+     * True if a message of this level goes anywhere, or has to ask for its rule, as all calls of a
+     * group do that can't be registered.
+     */
+    public boolean mayBeEnabled(LogLevel level) {
+        return Switch.isEnabled(isShared ? Switch.load(words, at) | asked : tested, level);
+    }
+
+    /** As above, of a call that the tool has not processed. */
+    public boolean mayBeEnabledAtRunTime(LogLevel level) {
+        return Switch.isEnabled((isShared ? Switch.load(words, at) | asked : tested) | askedAtRunTime, level);
+    }
+
+    /** True if processed calls have rules. */
+    public boolean isRuled() {
+        return isRuled;
+    }
+
+    /** True if calls that the tool has not processed have rules. */
+    public boolean isRuledAtRunTime() {
+        return isRuledAtRunTime;
+    }
+
+    /**
+     * Sets whether calls have rules, and the levels at which rules switch some of them on: known
+     * ones, and others.
+     */
+    public void setRuled(boolean known, boolean others, int on, int onAtRunTime) {
+        isRuled = known;
+        isRuledAtRunTime = others;
+        asked = isCompiled ? on : 0;
+        askedAtRunTime = isCompiled ? onAtRunTime : 0;
+        tested = word | asked;
+    }
+
+    /** Has each call ask, whatever its level is. */
+    void askAlways() {
+        asked = LevelSet.ALL;
+        tested = word | asked;
     }
 
     public boolean isCompiled() {
@@ -148,5 +203,6 @@ public final class GroupState extends WeakReference<IProtoLogGroup> {
     /** Takes the word that there is now, of operators, too. */
     void refresh() {
         word = Switch.load(words, at);
+        tested = word | asked;
     }
 }

@@ -37,6 +37,10 @@ public final class Groups {
     public static final GroupState UNREGISTERED =
             new GroupState(new Unknown(), new GroupAnswers("unknown", "unknown", true, false, 0), PAGES.add());
 
+    static {
+        UNREGISTERED.askAlways();
+    }
+
     /** The rounds of questions to all groups so far. */
     private static long rounds;
 

@@ -153,7 +153,7 @@ public final class ForwardedSession implements ExitingSession {
         byte[] id = new byte[16];
         new SecureRandom().nextBytes(id);
         SessionConfig config = new SessionConfig(null, null, filter, FillPolicy.STREAM, bufferBytes, MAX_STRING, false, waitNanos, 0,
-                Segments.Limits.NONE, EarlierRuns.Earlier.DEFAULT, EndReport.NONE);
+                Segments.Limits.NONE, EarlierRuns.Earlier.DEFAULT, EndReport.NONE, List.of());
         try {
             return new SessionCore(config, id);
         } catch (OutOfMemoryError e) {
@@ -183,7 +183,7 @@ public final class ForwardedSession implements ExitingSession {
     /** A packet with the losses of messages that were kept and that none reports; null for none. */
     public synchronized byte[] report(KeptMessages kept) {
         List<Losses.Count> losses = kept.takeLosses();
-        losses.forEach(count -> count.addTo(core.total()));
+        core.addLosses(losses);
         return report(losses);
     }
 
@@ -263,6 +263,11 @@ public final class ForwardedSession implements ExitingSession {
             Losses.Pending pending = sequence.losses.newPending();
             sequence.losses.take(pending);
             pending.addTo(all);
+            if (sequence.unreported() != null) {
+                Losses.Pending suppressed = sequence.unreported().newPending();
+                sequence.unreported().take(suppressed);
+                suppressed.addTo(all);
+            }
         }
         return report(all.all());
     }

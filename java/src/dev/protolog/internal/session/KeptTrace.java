@@ -102,7 +102,7 @@ final class KeptTrace {
 
     /** Those of a trace that would be written now. */
     SessionStats count() throws IOException {
-        write(null, new TraceOutput(OutputStream.nullOutputStream(), 0), session.total().copy());
+        write(null, new TraceOutput(OutputStream.nullOutputStream(), 0), session.total());
         return stats;
     }
 
@@ -125,7 +125,7 @@ final class KeptTrace {
         if (Outputs.isStream(place, claim)) {
             try (OutputFile out = Outputs.openEmpty(place)) {
                 written = out;
-                return write(file, out, session.total().copy());
+                return write(file, out, session.total());
             }
         }
         // It stays open, so that a file made there can be removed after any error.
@@ -144,7 +144,7 @@ final class KeptTrace {
         try {
             try {
                 written = part;
-                Losses total = session.total().copy();
+                Losses total = session.total();
                 Summary summary = write(file, part, total);
                 if (own != null && place == own.place) {
                     EarlierRuns.keep(place, claim, earlier);

@@ -61,6 +61,7 @@ public final class Recording {
     private static final int POSITIONS_AT_AT = 176;
     private static final int SESSION_ID_AT = 184;
     private static final int REMOVED_AT = 200;
+    private static final int LIMITED_AT = 208;
     private static final int LOSSES_AT = 256;
     private static final int LOSSES = 64;
     private static final int OTHER_LOSSES_AT = LOSSES_AT + 16 * LOSSES;
@@ -259,23 +260,41 @@ public final class Recording {
      * run.
      */
     synchronized void linkLosses() {
-        add(OTHER_LOSSES_AT, get(LOSSES_AT) & 0);
+        add(OTHER_LOSSES_AT, 0);
+        int place = placeOf(0, LossCause.BUFFER_FULL, false);
+        increase(place == 0 ? OTHER_LOSSES_AT : place, 0);
     }
 
-    synchronized void addLoss(int group, LossCause cause) {
+    /** Counts a loss. Threads that count one more of the same take no lock. */
+    void addLoss(int group, LossCause cause) {
+        int place = placeOf(group, cause, false);
+        increase(place != 0 ? place : claimPlace(group, cause), 1);
+    }
+
+    private synchronized int claimPlace(int group, LossCause cause) {
+        return placeOf(group, cause, true);
+    }
+
+    /**
+     * The place of a counter; 0 where it has none yet, unless {@code isClaimed}, by the one thread
+     * that may.
+     */
+    private int placeOf(int group, LossCause cause, boolean isClaimed) {
         long key = LOSS_USED | Integer.toUnsignedLong(group) << 8 | cause.wire();
         for (int slot = 0; slot < LOSSES; slot++) {
             int at = LOSSES_AT + 16 * slot;
             long known = get(at);
-            if (known == 0) {
+            if (known == 0 && isClaimed) {
                 store(at, key);
             }
-            if (known == 0 || known == key) {
-                add(at + 8, 1);
-                return;
+            if (known == key || known == 0 && isClaimed) {
+                return at + 8;
+            } else if (known == 0) {
+                return 0;
             }
         }
-        add(OTHER_LOSSES_AT + 8 * (cause.wire() - 1), 1);
+        // A cause that came later has a place of its own.
+        return cause == LossCause.LIMITED ? LIMITED_AT : OTHER_LOSSES_AT + 8 * (cause.wire() - 1);
     }
 
     /** Notes the number of messages that another program has removed from the trace file. */
@@ -295,6 +314,14 @@ public final class Recording {
     private void store(int at, long word) {
         VarHandle.releaseFence();
         LONG.set(header, at, word);
+    }
+
+    /** Adds to a counter of losses, as other threads may at the same time. */
+    private void increase(int at, long count) {
+        long sum = (long) LONG.getAndAdd(header, at, count) + count;
+        if (get(at) < sum) {
+            TruncatedFile.fail();
+        }
     }
 
     /** Adds to a counter. */

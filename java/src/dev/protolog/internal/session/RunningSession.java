@@ -8,6 +8,7 @@ import dev.protolog.internal.process.BootClock;
 import dev.protolog.internal.process.RuntimeClasses;
 import dev.protolog.internal.text.LogPrinter;
 import dev.protolog.internal.text.TextQueue;
+import dev.protolog.internal.write.Routing;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -53,6 +54,7 @@ public final class RunningSession implements ExitingSession {
         try {
             core.setStats(this::stats);
             core.open();
+            Routing.apply(config.rules());
             Sessions.add(core);
             // Messages that became known between the two.
             core.dictionary().addKnown();

@@ -12,14 +12,11 @@ import java.io.IOException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
 
 /**
- * Reads one sequence from copies of its chunks, oldest first, and passes its packets on, put
- * together again where they are in several chunks. It may be given more of a chunk later, as its
- * writer goes on.
+ * Reads one sequence from copies of its chunks, oldest first, and passes its packets on, whole
+ * again. It may be given more of a chunk later, as its writer goes on.
  *
  * <p>Where the trace is divided into files, a file that has the rest of a chunk begins with a
  * packet that sets up once more the state of the chunk so far: clock, thread, strings.
@@ -287,6 +284,14 @@ final class SequenceReader {
         }
     }
 
+    /** Reports losses where the sequence is now. */
+    void report(Losses.Pending losses) throws IOException {
+        ProtoWriter packet = new ProtoWriter();
+        losses.write(packet);
+        losses.addTo(reported);
+        out.packet(sequence, packet.done());
+    }
+
     private void part(CommittedChunk chunk, int number, byte[] bytes) throws IOException, ProtoReader.MalformedException {
         byte[] whole = bytes;
         if (number == 0 && chunk.continues()) {
@@ -318,42 +323,42 @@ final class SequenceReader {
             write(bytes, from, to, true, idOf(bytes, from));
             return;
         }
-        Packet packet = Packet.read(bytes, from, to);
-        for (Losses.Count loss : packet.losses) {
+        SequencePacket packet = SequencePacket.read(bytes, from, to);
+        for (Losses.Count loss : packet.losses()) {
             loss.addTo(reported);
         }
-        if (packet.isMessage) {
+        if (packet.isMessage()) {
             messages++;
             recorded++;
         }
-        if (packet.info != null) {
-            begin(packet.info, packet.clock);
+        if (packet.info() != null) {
+            begin(packet.info(), packet.clock());
             isStale = false;
             isStateUnknown = false;
             interned.clear();
-            time = packet.clock;
+            time = packet.clock();
         } else if (followsState || isStale) {
             writeStaleState();
-            time += packet.delta;
-            if (packet.strings != null) {
-                interned.raw(packet.strings, 0, packet.strings.length);
+            time += packet.delta();
+            if (packet.strings() != null) {
+                interned.raw(packet.strings(), 0, packet.strings().length);
             }
         }
-        write(bytes, from, to, packet.isMessage, packet.message);
+        write(bytes, from, to, packet.isMessage(), packet.message());
     }
 
     /** Takes the state from a packet that was passed on before. */
     private void follow(byte[] bytes, int from, int to) {
         try {
-            Packet packet = Packet.read(bytes, from, to);
-            if (packet.info != null) {
+            SequencePacket packet = SequencePacket.read(bytes, from, to);
+            if (packet.info() != null) {
                 interned.clear();
-                time = packet.clock;
+                time = packet.clock();
             } else {
-                time += packet.delta;
+                time += packet.delta();
             }
-            if (packet.strings != null) {
-                interned.raw(packet.strings, 0, packet.strings.length);
+            if (packet.strings() != null) {
+                interned.raw(packet.strings(), 0, packet.strings().length);
             }
         } catch (ProtoReader.MalformedException e) {
             // Counted before.
@@ -442,59 +447,6 @@ final class SequenceReader {
             new Losses.Count(0, LossCause.OVERWRITTEN, before - messages).write(gap);
             out.packet(sequence, gap.done());
             messages = before;
-        }
-    }
-
-    /** The parts of a packet that is no plain message. */
-    private record Packet(long clock, long delta, byte[] info, byte[] strings, boolean isMessage, long message, List<Losses.Count> losses) {
-        static Packet read(byte[] bytes, int from, int to) throws ProtoReader.MalformedException {
-            ProtoReader fields = new ProtoReader(bytes, from, to);
-            long clock = 0;
-            long delta = 0;
-            byte[] info = null;
-            byte[] strings = null;
-            boolean isMessage = false;
-            long message = 0;
-            List<Losses.Count> losses = List.of();
-            while (fields.next()) {
-                switch (fields.field()) {
-                    case 104 -> {
-                        isMessage = true;
-                        message = idOf(fields.message());
-                    }
-                    case 6 -> clock = time(fields.message());
-                    case 8 -> delta = fields.varint();
-                    case 12 -> strings = fields.bytes();
-                    case 1000 -> info = fields.bytes();
-                    case 1001 -> {
-                        losses = losses.isEmpty() ? new ArrayList<>() : losses;
-                        losses.add(Losses.Count.read(fields.message()));
-                    }
-                    default -> fields.skip();
-                }
-            }
-            return new Packet(clock, delta, info, strings, isMessage, message, losses);
-        }
-
-        /** The id of a message: its first field. */
-        private static long idOf(ProtoReader message) throws ProtoReader.MalformedException {
-            return message.next() && message.field() == 1 ? message.fixed64() : 0;
-        }
-
-        /** The time of a snapshot: the value of any of its clocks, as they are the same. */
-        private static long time(ProtoReader snapshot) throws ProtoReader.MalformedException {
-            long time = 0;
-            while (snapshot.next()) {
-                ProtoReader clock = snapshot.message();
-                while (clock.next()) {
-                    if (clock.field() == 2) {
-                        time = clock.varint();
-                    } else {
-                        clock.skip();
-                    }
-                }
-            }
-            return time;
         }
     }
 }

@@ -1,8 +1,10 @@
 package dev.protolog.internal.session;
 
 import dev.protolog.internal.groups.Filter;
+import dev.protolog.internal.rules.Rule;
 import dev.protolog.internal.write.FillPolicy;
 import java.nio.file.Path;
+import java.util.List;
 
 /**
  * The settings of a session.
@@ -14,9 +16,10 @@ import java.nio.file.Path;
  * @param compression zlib's level; 0 for none
  * @param earlier the treatment of the trace of the last run
  * @param report the report at its end
+ * @param rules the rules of single calls that come with it
  */
 public record SessionConfig(Path file, Path recording, Filter filter, FillPolicy policy, int bufferBytes, int maxStringBytes,
-        boolean hasLocations, long waitNanos, int compression, Segments.Limits limits, EarlierRuns.Earlier earlier, EndReport report) {
+        boolean hasLocations, long waitNanos, int compression, Segments.Limits limits, EarlierRuns.Earlier earlier, EndReport report, List<Rule> rules) {
     boolean isStream() {
         return policy == FillPolicy.STREAM;
     }

@@ -337,10 +337,37 @@ public final class SessionCore extends WriterOwner {
             return;
         }
         total.add(group, cause, 1);
+        try {
+            // While the program ends, the last count of the file is of the total alone.
+            if (keepLoss(group, cause) && sequence != null && !keepsMessages() && !isEnding) {
+                sequence.losses.add(group, cause, 1);
+            }
+        } catch (StackOverflowError | LinkageError e) {
+            // It is counted, and reported at the end; who calls this again would count it twice.
+        }
+    }
+
+    @Override
+    public void suppress(Sequence sequence, int group) {
+        if (isOver()) {
+            return;
+        }
+        // While the program ends, the last count of the file is of the total alone.
+        if (sequence == null || !sequence.suppress(group, clock().now(), !keepsMessages() && !isEnding)) {
+            total.add(group, LossCause.LIMITED, 1);
+        }
+        keepLoss(group, LossCause.LIMITED);
+    }
+
+    /**
+     * Counts a loss where it outlives the process; false after the end of the trace, which reports
+     * it then.
+     */
+    private boolean keepLoss(int group, LossCause cause) {
         AfterEnd after = afterEnd;
         if (after != null) {
             reportAfterEnd(after);
-            return;
+            return false;
         }
         try {
             if (recording != null) {
@@ -352,14 +379,7 @@ public final class SessionCore extends WriterOwner {
             }
             // The JVM links the operation when it first runs. The trace has the loss all the same.
         }
-        try {
-            // While the program ends, the last count of the file is of the total alone.
-            if (sequence != null && !keepsMessages() && !isEnding) {
-                sequence.losses.add(group, cause, 1);
-            }
-        } catch (StackOverflowError | LinkageError e) {
-            // It is counted, and reported at the end; who calls this again would count it twice.
-        }
+        return true;
     }
 
     private static void reportAfterEnd(AfterEnd after) {
@@ -370,8 +390,21 @@ public final class SessionCore extends WriterOwner {
         }
     }
 
+    /** A copy of all losses so far. */
     public Losses total() {
-        return total;
+        Losses all = total.copy();
+        for (Sequence sequence : sequences()) {
+            Losses suppressed = sequence.suppressed();
+            if (suppressed != null) {
+                suppressed.all().forEach(count -> count.addTo(all));
+            }
+        }
+        return all;
+    }
+
+    /** Counts losses of messages that were for this session, and that another one was to keep. */
+    void addLosses(List<Losses.Count> losses) {
+        losses.forEach(count -> count.addTo(total));
     }
 
     @Override

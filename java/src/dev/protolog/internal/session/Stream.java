@@ -79,7 +79,7 @@ final class Stream {
     Stream(SessionCore session, SessionConfig config, BootClock.Moment started) throws IOException {
         this.session = session;
         counts = new SessionStats.Written(session.dictionary());
-        losses = new StreamLosses(session, readers.values());
+        losses = new StreamLosses(session, readers);
         drain = new DrainLoop(session, this);
         // First, since there may be no thread to have, and files of earlier runs go when the file
         // is opened.
@@ -147,7 +147,7 @@ final class Stream {
                 if (loseIfRemoved()) {
                     throw new NoSuchFileException(file.path().toString(), null, "the file was deleted meanwhile");
                 }
-                Losses total = session.total().copy();
+                Losses total = session.total();
                 endSequences();
                 losses.write(out, losses.unreported(total));
                 writeClocks(session.clock().moment());
@@ -209,6 +209,7 @@ final class Stream {
                 used.add(readers.computeIfAbsent(chunk.writer(),
                         id -> new SequenceReader(id, session.pid(), out, counts, segments != null)));
             }
+            List<Sequence> suppressed = unfinishedToo ? losses.suppressed(used) : List.of();
             setCheckpoint();
             writeOwnPackets();
             BootClock.Moment now = session.clock().moment();
@@ -230,6 +231,7 @@ final class Stream {
                 }
                 hold(chunk, reader);
             }
+            losses.reportSuppressed(suppressed, out, inFile, taken);
             commit();
             held.free(session.buffer());
         });

@@ -4,10 +4,14 @@ import dev.protolog.internal.proto.ProtoWriter;
 import dev.protolog.internal.text.LogPrinter;
 import dev.protolog.internal.write.LossCause;
 import dev.protolog.internal.write.Losses;
+import dev.protolog.internal.write.Sequence;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 
 /**
  * The losses of a session that streams: those that its threads count, damaged messages, which count
@@ -18,15 +22,21 @@ import java.util.List;
  */
 final class StreamLosses {
     private final SessionCore session;
+    private final Map<Integer, SequenceReader> readersById;
     private final Collection<SequenceReader> readers;
+    /**
+     * Those that packets of the session itself report, of sequences without packets in the file.
+     */
+    private Losses ownReported = new Losses();
     /** The messages that somebody else has removed. */
     private long removed;
     /** The losses that the files before report; never changed. */
     private Losses reportedBefore = new Losses();
 
-    StreamLosses(SessionCore session, Collection<SequenceReader> readers) {
+    StreamLosses(SessionCore session, Map<Integer, SequenceReader> readers) {
         this.session = session;
-        this.readers = readers;
+        readersById = readers;
+        this.readers = readers.values();
     }
 
     /** All losses. */
@@ -46,7 +56,7 @@ final class StreamLosses {
 
     /** Those that the trace reports. */
     Losses reported() {
-        Losses reported = new Losses();
+        Losses reported = ownReported.copy();
         readers.forEach(reader -> reader.reported().all().forEach(count -> count.addTo(reported)));
         if (removed > 0) {
             reported.add(0, LossCause.REMOVED, removed);
@@ -65,14 +75,15 @@ final class StreamLosses {
     }
 
     /** The state that is known here alone, at one time. */
-    record State(Losses reportedBefore, long removed) {}
+    record State(Losses reportedBefore, long removed, Losses ownReported) {}
 
     State save() {
-        return new State(reportedBefore, removed);
+        return new State(reportedBefore, removed, ownReported.copy());
     }
 
     void restore(State state) {
         reportedBefore = state.reportedBefore;
+        ownReported = state.ownReported;
         setRemoved(state.removed);
     }
 
@@ -84,6 +95,42 @@ final class StreamLosses {
         List<Losses.Count> losses = total.without(reported());
         addDamage(losses, readers.stream().mapToLong(SequenceReader::unreportedDamage).sum());
         return losses;
+    }
+
+    /**
+     * The sequences with messages that limits have suppressed and that no packet reports. Their
+     * readers are among those in {@code used}.
+     */
+    List<Sequence> suppressed(Set<SequenceReader> used) {
+        List<Sequence> found = new ArrayList<>();
+        for (Sequence sequence : session.sequences()) {
+            if (sequence.unreported() != null && !sequence.unreported().isEmpty()) {
+                found.add(sequence);
+                SequenceReader reader = readersById.get(sequence.id);
+                if (reader != null) {
+                    used.add(reader);
+                }
+            }
+        }
+        return found;
+    }
+
+    /**
+     * Reports the messages that limits have suppressed, with their times: on the sequence, or on
+     * the session's own where the file has no packets of it.
+     */
+    void reportSuppressed(List<Sequence> sequences, TraceOutput out, Set<Integer> inFile, TakenLosses taken) throws IOException {
+        for (Sequence sequence : sequences) {
+            Losses.Pending pending = taken.take(sequence.unreported());
+            if (inFile.contains(sequence.id)) {
+                readersById.get(sequence.id).report(pending);
+                continue;
+            }
+            ProtoWriter packet = new ProtoWriter().varint(8, session.clock().now());
+            pending.write(packet);
+            pending.addTo(ownReported);
+            out.own(packet.done());
+        }
     }
 
     /** Counts the messages of the file as lost that are not left in it. Returns their number. */

@@ -13,6 +13,8 @@ import dev.protolog.internal.groups.Switch;
 import dev.protolog.internal.process.Origin;
 import dev.protolog.internal.process.PassingErrors;
 import dev.protolog.internal.process.ThreadIdentity;
+import dev.protolog.internal.rules.RuledCall;
+import dev.protolog.internal.rules.Rules;
 import dev.protolog.internal.text.Arguments;
 import dev.protolog.internal.text.CallStacks;
 import dev.protolog.internal.text.LevelSet;
@@ -73,6 +75,8 @@ public final class Call {
     Origin origin;
     /** The stack trace of the exception behind the arguments; null for none. */
     String thrown;
+    /** What rules make of the call. */
+    private RuledCall rule = RuledCall.NONE;
     /** The stack trace of the message in the session that it is written to; null for none. */
     String stack;
 
@@ -82,6 +86,7 @@ public final class Call {
     /** The thread's id in traces, once a message of it was recorded. */
     private volatile int threadId;
     private final boolean isVirtual = ThreadIdentity.isVirtual();
+    private final CallLimits limits = new CallLimits(writers, isVirtual);
     private boolean isBusy;
     /** Numbers of processed calls that don't fit; null for none. */
     private Misfits misfits;
@@ -155,13 +160,20 @@ public final class Call {
 
     /** Begins a call of the thread. */
     public static Call begin(IProtoLogGroup group, LogLevel level, long id, long mask) {
+        return begin(group, level, id, mask, null);
+    }
+
+    /** As above; {@code known} is what rules make of the call, null if that is to be found. */
+    static Call begin(IProtoLogGroup group, LogLevel level, long id, long mask, RuledCall known) {
         GroupState state;
         Call call;
+        RuledCall rule;
         try {
-            state = Routing.enabled(group, level);
+            state = known == null ? Routing.enabled(group, level) : Routing.of(group);
             if (state == null) {
                 return UNUSED;
             }
+            rule = known != null ? known : state.isRuled() ? Rules.of(id) : RuledCall.NONE;
             call = ofThread();
         } catch (Error e) {
             Groups.repair(e);
@@ -172,6 +184,13 @@ public final class Call {
             // A stream that prints messages logs itself, or a group's own method does.
             Routing.lose(group, level, LossCause.REENTRANT);
             return UNUSED;
+        }
+        if ((rule != RuledCall.NONE || !Switch.isEnabled(state.word(), level)) && !call.limits.isDue(state, level, rule)) {
+            return UNUSED;
+        }
+        if (call.rule != rule) {
+            // A store of an object costs more than a look.
+            call.rule = rule;
         }
         call.id = id;
         call.mask = mask;
@@ -306,6 +325,8 @@ public final class Call {
         isBusy = true;
         // As `SessionRoutes.of`, without a call, for which there may be no stack.
         SessionRoutes routes = group.routes instanceof SessionRoutes known ? known : SessionRoutes.NONE;
+        RuledCall ruled = rule;
+        routes = ruled == RuledCall.NONE ? routes : routes.of(ruled);
         // Those before this one have the message, or count it.
         int i = 0;
         try {
@@ -313,7 +334,7 @@ public final class Call {
                 return;
             }
             int word = group.word();
-            int recorded = Switch.traceLevels(word) & LevelSet.bit(level);
+            int recorded = routes.recorded(word) & LevelSet.bit(level);
             String trace = null;
             for (; i < routes.sessions.length; i++) {
                 if ((routes.levels[i] & recorded) != 0) {
@@ -327,7 +348,7 @@ public final class Call {
                 }
             }
             stack = null;
-            if ((Switch.textLevels(word) & LevelSet.bit(level)) != 0) {
+            if (ruled.isPrinted((Switch.textLevels(word) & LevelSet.bit(level)) != 0)) {
                 TextOutput.show(level, group.tag, text(), origin);
             }
         } catch (RuntimeException | Error e) {

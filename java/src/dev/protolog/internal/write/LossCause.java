@@ -13,7 +13,7 @@ public enum LossCause {
     WRITE_FAILED(8, "the file could not be written"),
     /** Another program emptied, cut or deleted the file that had the message. */
     REMOVED(9, "removed from the file by another program"),
-    /** Of programs in Rust, whose rules may limit messages. */
+    /** One too many of the messages that a rule lets pass. */
     LIMITED(10, "suppressed by a limit");
 
     /** The largest number of a cause. */

@@ -18,18 +18,30 @@ public final class Losses {
     /** The most records in the packet that a chunk begins with. */
     public static final int MAX_RECORDS = 5;
     private static final int FIRST_SLOTS = 8;
+    /**
+     * The numbers of a slot: group and cause as one, the count, the times of the first and the
+     * last.
+     */
+    private static final int SLOT = 4;
 
-    /** Group and cause as one number, ascending, each before its count. */
-    private long[] slots = new long[2 * FIRST_SLOTS];
+    /** Ascending by their first number. */
+    private long[] slots = new long[SLOT * FIRST_SLOTS];
     private int used;
     /** Counts of unknown groups, by cause. */
     private final long[] ungrouped = new long[LossCause.MAX_WIRE + 1];
     private volatile boolean isEmpty = true;
 
-    /** A count. A group of 0 is not known. */
-    public record Count(int group, LossCause cause, long count) {
+    /**
+     * A count. A group of 0 is not known, nor are times of 0; else they are those of the first and
+     * the last, in nanoseconds of BOOTTIME.
+     */
+    public record Count(int group, LossCause cause, long count, long first, long last) {
+        public Count(int group, LossCause cause, long count) {
+            this(group, cause, count, 0, 0);
+        }
+
         public void write(ProtoWriter to) {
-            Losses.write(to, key(group, cause), count);
+            Losses.write(to, key(group, cause), count, first, last);
         }
 
         /** A record that {@link #write} wrote. */
@@ -37,19 +49,23 @@ public final class Losses {
             int group = 0;
             int cause = LossCause.BUFFER_FULL.wire();
             long count = 0;
+            long first = 0;
+            long last = 0;
             while (record.next()) {
                 switch (record.field()) {
                     case 1 -> group = (int) record.varint();
                     case 2 -> cause = (int) record.varint();
                     case 3 -> count = record.varint();
+                    case 4 -> first = record.varint();
+                    case 5 -> last = record.varint();
                     default -> record.skip();
                 }
             }
-            return new Count(group, LossCause.of(cause), count);
+            return new Count(group, LossCause.of(cause), count, first, last);
         }
 
         public void addTo(Losses losses) {
-            losses.add(group, cause, count);
+            losses.add(key(group, cause), cause.wire, count, first, last);
         }
     }
 
@@ -58,7 +74,12 @@ public final class Losses {
      * later.
      */
     public void add(int group, LossCause cause, long count) {
-        add(key(group, cause), cause.wire, count);
+        add(key(group, cause), cause.wire, count, 0, 0);
+    }
+
+    /** As above, of a loss at this time. */
+    void addAt(int group, LossCause cause, long time) {
+        add(key(group, cause), cause.wire, 1, time, time);
     }
 
     public synchronized Losses copy() {
@@ -78,8 +99,8 @@ public final class Losses {
                 all.add(new Count(0, LossCause.of(wire), ungrouped[wire]));
             }
         }
-        for (int i = 0; i < 2 * used; i += 2) {
-            all.add(new Count((int) (slots[i] >>> 8), LossCause.of((int) slots[i] & 0xff), slots[i + 1]));
+        for (int i = 0; i < SLOT * used; i += SLOT) {
+            all.add(new Count((int) (slots[i] >>> 8), LossCause.of((int) slots[i] & 0xff), slots[i + 1], slots[i + 2], slots[i + 3]));
         }
         return all;
     }
@@ -97,10 +118,17 @@ public final class Losses {
             long more = Math.min(left[count.cause.wire], count.count - same);
             if (more > 0) {
                 left[count.cause.wire] -= more;
-                rest.add(new Count(count.group, count.cause, more));
+                // Of a part nobody knows the times.
+                boolean isWhole = more == count.count;
+                rest.add(new Count(count.group, count.cause, more, isWhole ? count.first : 0, isWhole ? count.last : 0));
             }
         }
         return rest;
+    }
+
+    /** True if there are none now; a moment behind. */
+    public boolean isEmpty() {
+        return isEmpty;
     }
 
     /** Takes counts, as many as {@code into} has room for. */
@@ -119,26 +147,34 @@ public final class Losses {
         return (group & 0xffff_ffffL) << 8 | cause.wire;
     }
 
-    private static void write(ProtoWriter to, long key, long count) {
+    private static void write(ProtoWriter to, long key, long count, long first, long last) {
         long group = key >>> 8;
         long cause = key & 0xff;
         int length = (group == 0 ? 0 : 1 + ProtoWriter.sizeOf(group)) + 1 + ProtoWriter.sizeOf(cause) + 1 + ProtoWriter.sizeOf(count);
-        to.length(1001, length);
+        boolean hasTimes = last != 0;
+        to.length(1001, length + (hasTimes ? 2 + ProtoWriter.sizeOf(first) + ProtoWriter.sizeOf(last) : 0));
         if (group != 0) {
             to.varint(1, group);
         }
         to.varint(2, cause).varint(3, count);
+        if (hasTimes) {
+            to.varint(4, first).varint(5, last);
+        }
     }
 
-    private synchronized void add(long key, int cause, long count) {
+    private synchronized void add(long key, int cause, long count, long first, long last) {
         isEmpty = false;
-        int end = 2 * used;
+        int end = SLOT * used;
         int at = 0;
         while (at < end && slots[at] < key) {
-            at += 2;
+            at += SLOT;
         }
         if (at < end && slots[at] == key) {
             slots[at + 1] += count;
+            if (first != 0) {
+                slots[at + 2] = slots[at + 2] == 0 || first < slots[at + 2] ? first : slots[at + 2];
+                slots[at + 3] = last > slots[at + 3] ? last : slots[at + 3];
+            }
             return;
         }
         if (key >>> 8 != 0 && end == slots.length) {
@@ -153,10 +189,12 @@ public final class Losses {
             return;
         }
         for (int i = end - 1; i >= at; i--) {
-            slots[i + 2] = slots[i];
+            slots[i + SLOT] = slots[i];
         }
         slots[at] = key;
         slots[at + 1] = count;
+        slots[at + 2] = first;
+        slots[at + 3] = last;
         used++;
     }
 
@@ -167,19 +205,21 @@ public final class Losses {
             if (ungrouped[cause] > 0) {
                 to[at] = cause;
                 to[at + 1] = ungrouped[cause];
+                to[at + 2] = 0;
+                to[at + 3] = 0;
                 ungrouped[cause] = 0;
-                at += 2;
+                at += SLOT;
             }
         }
         int from = 0;
-        while (from < 2 * used && at < to.length) {
+        while (from < SLOT * used && at < to.length) {
             to[at++] = slots[from++];
         }
-        for (int i = from; i < 2 * used; i++) {
+        for (int i = from; i < SLOT * used; i++) {
             slots[i - from] = slots[i];
         }
         into.end = at;
-        used -= from / 2;
+        used -= from / SLOT;
         boolean isNone = used == 0;
         for (long count : ungrouped) {
             isNone &= count == 0;
@@ -194,12 +234,12 @@ public final class Losses {
         int end;
 
         public Pending(int records) {
-            slots = new long[2 * records];
+            slots = new long[SLOT * records];
         }
 
         /** True if packets are missing before the one that reports these. */
         public boolean hasDropped() {
-            for (int i = 0; i < end; i += 2) {
+            for (int i = 0; i < end; i += SLOT) {
                 long cause = slots[i] & 0xff;
                 if (cause == LossCause.BUFFER_FULL.wire || cause == LossCause.OVERWRITTEN.wire) {
                     return true;
@@ -209,22 +249,23 @@ public final class Losses {
         }
 
         public void write(ProtoWriter to) {
-            for (int i = 0; i < end; i += 2) {
-                Losses.write(to, slots[i], slots[i + 1]);
+            for (int i = 0; i < end; i += SLOT) {
+                Losses.write(to, slots[i], slots[i + 1], slots[i + 2], slots[i + 3]);
             }
         }
 
         public void addTo(Losses losses) {
-            for (int i = 0; i < end; i += 2) {
-                losses.add(slots[i], (int) slots[i] & 0xff, slots[i + 1]);
+            for (int i = 0; i < end; i += SLOT) {
+                losses.add(slots[i], (int) slots[i] & 0xff, slots[i + 1], slots[i + 2], slots[i + 3]);
             }
         }
 
         /** Gives the counts back. Counts that an error leaves can be given back later. */
         public void giveBack(Losses losses) {
             while (end > 0) {
-                losses.add(slots[end - 2], (int) slots[end - 2] & 0xff, slots[end - 1]);
-                end -= 2;
+                int at = end - SLOT;
+                losses.add(slots[at], (int) slots[at] & 0xff, slots[at + 1], slots[at + 2], slots[at + 3]);
+                end = at;
             }
         }
     }

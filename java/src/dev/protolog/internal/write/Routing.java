@@ -8,6 +8,8 @@ import dev.protolog.internal.groups.GroupState;
 import dev.protolog.internal.groups.Groups;
 import dev.protolog.internal.groups.Registrar;
 import dev.protolog.internal.groups.Switch;
+import dev.protolog.internal.rules.Rule;
+import dev.protolog.internal.rules.Rules;
 import dev.protolog.internal.text.CallStacks;
 import dev.protolog.internal.text.LevelSet;
 import java.util.Arrays;
@@ -41,9 +43,38 @@ public final class Routing {
         }
     }
 
+    /** As above, of a call that the tool has not processed: rules may switch it on by its text. */
+    public static boolean isEnabledAtRunTime(IProtoLogGroup group, LogLevel level) {
+        try {
+            if (group == null || level == null) {
+                return false;
+            }
+            GroupState state = Groups.inFirstSlot(group);
+            return (state == null ? of(group) : state).mayBeEnabledAtRunTime(level);
+        } catch (Error e) {
+            Groups.repair(e);
+            return true;
+        }
+    }
+
+    /** Adds rules of single calls. */
+    public static void apply(List<Rule> rules) {
+        if (!rules.isEmpty()) {
+            Rules.apply(rules);
+            routeAll();
+        }
+    }
+
+    /** Replaces the rules of the configuration file. */
+    public static void replaceConfigFile(List<Rule> rules) {
+        if (Rules.replaceConfigFile(rules)) {
+            routeAll();
+        }
+    }
+
     /**
-     * The state of a group, if messages of this level are enabled; else null. An error where there
-     * is no memory, or no stack, to register it.
+     * The state of a group, if messages of this level are enabled, or may be; else null. An error
+     * where there is no memory, or no stack, to register it.
      */
     static GroupState enabled(IProtoLogGroup group, LogLevel level) {
         if (group == null || level == null) {
@@ -53,7 +84,7 @@ public final class Routing {
         if (state == null) {
             state = of(group);
         }
-        return Switch.isEnabled(state.word(), level) || state == Groups.UNREGISTERED ? state : null;
+        return state.mayBeEnabled(level) ? state : null;
     }
 
     /** The state of a group, which is not null. An error as of {@link #enabled}. */
@@ -103,7 +134,7 @@ public final class Routing {
 
     /** As above, in the sessions from number {@code first} on. */
     static void lose(GroupState state, SessionRoutes routes, int first, LogLevel level, LossCause cause) {
-        int recorded = Switch.traceLevels(state.word()) & LevelSet.bit(level);
+        int recorded = routes.recorded(state.word()) & LevelSet.bit(level);
         for (int i = first; i < routes.sessions.length; i++) {
             if ((routes.levels[i] & recorded) != 0) {
                 routes.sessions[i].lose(null, state.id, cause);
@@ -141,27 +172,38 @@ public final class Routing {
         @Override
         public void prepare(IProtoLogGroup group) {
             Dictionaries.addLoader(group.getClass().getClassLoader());
+            Rules.addKnown();
         }
 
         @Override
         public void route(GroupState state) {
             synchronized (LOCK) {
+                Rules.mark(state);
                 WriterOwner[] sessions = Arrays.stream(running)
                         .filter(session -> state.isRecorded() && session.filter().levels(state.fullName) != 0)
                         .toArray(WriterOwner[]::new);
-                int[] levels = new int[sessions.length];
-                boolean[] stacks = new boolean[sessions.length];
-                boolean hasLocations = false;
-                boolean hasStacks = false;
-                for (int i = 0; i < sessions.length; i++) {
-                    sessions[i].dictionary().addGroup(state);
-                    levels[i] = sessions[i].filter().levels(state.fullName);
-                    stacks[i] = sessions[i].filter().collectsStack(state.fullName);
-                    hasLocations |= sessions[i].dictionary().hasLocations();
-                    hasStacks |= stacks[i];
+                SessionRoutes ofRuled = null;
+                if (state.isRecorded() && (state.isRuled() || state.isRuledAtRunTime())) {
+                    ofRuled = routes(state, running, true, null);
                 }
-                state.setRoutes(new SessionRoutes(sessions, levels, hasLocations, hasStacks ? stacks : null));
+                state.setRoutes(routes(state, sessions, false, ofRuled));
             }
+        }
+
+        /** Those to these sessions; {@code isRuled}: of all levels, by a rule. */
+        private static SessionRoutes routes(GroupState state, WriterOwner[] sessions, boolean isRuled, SessionRoutes ofRuled) {
+            int[] levels = new int[sessions.length];
+            boolean[] stacks = new boolean[sessions.length];
+            boolean hasLocations = false;
+            boolean hasStacks = false;
+            for (int i = 0; i < sessions.length; i++) {
+                sessions[i].dictionary().addGroup(state);
+                levels[i] = isRuled ? LevelSet.ALL : sessions[i].filter().levels(state.fullName);
+                stacks[i] = sessions[i].filter().collectsStack(state.fullName);
+                hasLocations |= sessions[i].dictionary().hasLocations();
+                hasStacks |= stacks[i];
+            }
+            return new SessionRoutes(sessions, levels, hasLocations, hasStacks ? stacks : null, ofRuled, isRuled);
         }
     }
 }

@@ -17,8 +17,45 @@ public final class Sequence {
     long time;
     /** Losses that no packet of the sequence reports yet; of a session that streams. */
     public final Losses losses = new Losses();
+    /**
+     * The messages that limits have suppressed: all, and those that no packet reports yet. Null
+     * before the first.
+     */
+    private volatile Losses suppressed;
+    private volatile Losses unreported;
 
     public Sequence(int id) {
         this.id = id;
+    }
+
+    /**
+     * Counts a message that a limit has suppressed at this time. No lock that other threads take
+     * for their messages: the session looks here when it is asked for its losses. False where there
+     * is no memory for that.
+     */
+    public boolean suppress(int group, long time, boolean isReported) {
+        try {
+            if (suppressed == null) {
+                unreported = new Losses();
+                suppressed = new Losses();
+            }
+        } catch (OutOfMemoryError | StackOverflowError e) {
+            return false;
+        }
+        suppressed.addAt(group, LossCause.LIMITED, time);
+        if (isReported) {
+            unreported.addAt(group, LossCause.LIMITED, time);
+        }
+        return true;
+    }
+
+    /** All messages that limits have suppressed; null for none. */
+    public Losses suppressed() {
+        return suppressed;
+    }
+
+    /** Those that no packet reports yet; null where there were never any. */
+    public Losses unreported() {
+        return suppressed == null ? null : unreported;
     }
 }

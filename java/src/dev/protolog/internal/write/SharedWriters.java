@@ -40,6 +40,17 @@ public final class SharedWriters {
         }
     }
 
+    /** Counts a message that a limit suppresses. */
+    void suppress(int group) {
+        TraceWriter writer = borrow();
+        if (writer == null) {
+            session.suppress(null, group);
+            return;
+        }
+        session.suppress(writer.sequence, group);
+        giveBack(writer);
+    }
+
     private TraceWriter borrow() {
         // Those in use are the first ones: few chunks are begun.
         for (int at = 0; at < MAX; at++) {

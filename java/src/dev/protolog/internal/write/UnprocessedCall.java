@@ -6,7 +6,10 @@ import dev.protolog.LogLevel;
 import dev.protolog.internal.dictionary.RuntimeMessages;
 import dev.protolog.internal.groups.GroupState;
 import dev.protolog.internal.groups.RuntimeMessage;
+import dev.protolog.internal.groups.Switch;
 import dev.protolog.internal.process.Origin;
+import dev.protolog.internal.rules.RuledCall;
+import dev.protolog.internal.rules.Rules;
 import dev.protolog.internal.text.CallStacks;
 import dev.protolog.internal.text.MessageText;
 import dev.protolog.internal.text.StackText;
@@ -27,6 +30,11 @@ public final class UnprocessedCall {
      */
     public static void record(LogLevel level, IProtoLogGroup group, String text, Object[] args, String trace, EventOrigin from) {
         GroupState state = Routing.of(group);
+        boolean isRuled = state.isRuledAtRunTime();
+        if (isRuled && !Switch.isEnabled(state.word(), level) && !Rules.switchesOn(state, level, String.valueOf(text))) {
+            // It is not kept only to find that out.
+            return;
+        }
         Origin origin = from == null ? null : EventOrigins.resolve(from);
         String location = null;
         if (SessionRoutes.of(state).hasLocations) {
@@ -34,6 +42,7 @@ public final class UnprocessedCall {
             location = from != null && from.location() != null ? from.location() : isHere ? CallStacks.location() : null;
         }
         RuntimeMessage message = RuntimeMessages.of(state, level, String.valueOf(text), location);
+        RuledCall rule = isRuled && message != null ? Rules.of(state, message) : RuledCall.NONE;
         Object[] values;
         String thrown = trace;
         try {
@@ -61,7 +70,7 @@ public final class UnprocessedCall {
             return;
         }
         long mask = message.template().mask();
-        Call call = Call.begin(group, level, message.id(), mask);
+        Call call = Call.begin(group, level, message.id(), mask, rule);
         call.of(message.template(), thrown, origin);
         call.addAll(mask, values).end();
     }

@@ -96,6 +96,9 @@ public abstract class WriterOwner {
     /** Counts a lost message of a sequence; null where it has none. */
     public abstract void lose(Sequence sequence, int group, LossCause cause);
 
+    /** Counts a message that a limit has suppressed now, as {@link #lose} does. */
+    public abstract void suppress(Sequence sequence, int group);
+
     /** Ends the session: its memory can't be used any more. */
     public abstract void fail(Throwable error);
 }

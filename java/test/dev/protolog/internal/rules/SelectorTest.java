@@ -24,7 +24,8 @@ public final class SelectorTest {
         }
         for (String[] row : rows(vectors.resolve("selected.tsv"), 30)) {
             List<Integer> lines = Stream.of(row[6].split(",")).filter(it -> !it.isEmpty()).map(Integer::valueOf).toList();
-            KnownCall call = new KnownCall(row[1].isEmpty() ? null : Long.valueOf(Long.parseUnsignedLong(row[1], 16)), level(row[2]), row[3], row[4], row[5], lines, row[7]);
+            KnownCall call = new KnownCall(
+                    row[1].isEmpty() ? null : Long.valueOf(Long.parseUnsignedLong(row[1], 16)), level(row[2]), row[3], row[4], row[5], lines, row[7]);
             check(String.join(" | ", row), selector(row[0]).takes(call), row[8].equals("yes"));
         }
         for (String[] row : rows(vectors.resolve("site_rules.tsv"), 20)) {

@@ -1,0 +1,74 @@
+package dev.protolog.internal.rules;
+
+import dev.protolog.internal.groups.GroupSettings;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A rule: the calls that a selector takes, what becomes of them, and where it comes from. */
+public record Rule(Selector selector, SiteSetting setting, GroupSettings.Source source) {
+    /** The most rules that are kept; beyond it, the oldest are dropped. */
+    static final int MAX = 256;
+
+    public static Rule of(SiteRules.Item item, GroupSettings.Source source) {
+        return new Rule(item.selector(), item.setting(), source);
+    }
+
+    /** A limit of each call, or of all calls of a group together; an error if a text is wrong. */
+    public static Rule ofLimit(String selector, String limit, boolean isOfGroup) {
+        try {
+            Selector calls = Selector.parse(selector);
+            Limit read = Limit.parse(limit);
+            if (read == null) {
+                throw new IllegalArgumentException("invalid limit `" + limit + "`; write a number for a time, as in `100/s` or `2/m burst 10`");
+            }
+            return new Rule(calls, SiteSetting.ofLimit(read, isOfGroup), GroupSettings.Source.OTHER);
+        } catch (SelectorException e) {
+            throw new IllegalArgumentException(e.getMessage() + "; " + e.help(), e);
+        }
+    }
+
+    /** The words after {@code =}. */
+    public String words() {
+        return setting.toString();
+    }
+
+    private boolean isOfSame(Rule other) {
+        return selector.text().equals(other.selector.text());
+    }
+
+    /**
+     * Adds a rule in the place of earlier ones of its source and selector. One that only ends
+     * others ends those of its selector; where there are none, it stays, for what other rules do.
+     */
+    static void add(List<Rule> all, Rule added) {
+        if (added.setting.resets()) {
+            // One that only ends others is no rule to end: it holds after the second request, too.
+            boolean hasEnded = all.stream().anyMatch(old -> old.isOfSame(added) && old.setting.acts());
+            all.removeIf(old -> old.isOfSame(added));
+            if (!added.setting.acts() && hasEnded) {
+                dropIdle(all);
+                return;
+            }
+        }
+        all.replaceAll(old -> old.isOfSame(added) && old.source == added.source
+                ? new Rule(old.selector, old.setting.before(added.setting), old.source) : old);
+        all.removeIf(old -> !old.setting.resets() && !old.setting.acts());
+        if (all.size() >= MAX) {
+            all.remove(0);
+        }
+        all.add(added);
+        dropIdle(all);
+    }
+
+    /** Drops the rules at the start of the list that only end others. */
+    private static void dropIdle(List<Rule> all) {
+        while (!all.isEmpty() && !all.get(0).setting.acts()) {
+            all.remove(0);
+        }
+    }
+
+    /** The rules without those of the configuration file, which others replace. */
+    static List<Rule> withoutConfigFile(List<Rule> all) {
+        return new ArrayList<>(all.stream().filter(rule -> rule.source != GroupSettings.Source.CONFIG_FILE).toList());
+    }
+}

@@ -1,0 +1,286 @@
+package dev.protolog;
+
+import static dev.protolog.SelfTest.check;
+
+import dev.protolog.internal.dictionary.Dictionaries;
+import dev.protolog.internal.groups.GroupSettings;
+import dev.protolog.internal.proto.ProtoReader;
+import dev.protolog.internal.rules.Rule;
+import dev.protolog.internal.rules.SiteRules;
+import dev.protolog.internal.session.SessionStats;
+import dev.protolog.internal.write.LossCause;
+import dev.protolog.internal.write.Losses;
+import dev.protolog.internal.write.Routing;
+import java.io.IOException;
+import java.net.URL;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Enumeration;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Rules of single calls: on, off and limits, of processed calls and others, in what is recorded.
+ */
+final class RulesTest {
+    private static final long SENT = MessageId.of("app/Main.java", "sent %d", LogLevel.DEBUG, MessageId.fullName(Group.WIRE));
+    private static final long LOST = MessageId.of("app/Main.java", "lost %d", LogLevel.DEBUG, MessageId.fullName(Group.WIRE));
+    private static final String WIRE = "WIRE";
+
+    private RulesTest() {}
+
+    /** Groups that no other test has. */
+    enum Group implements IProtoLogGroup {
+        WIRE,
+        OTHER;
+
+        @Override
+        public String getTag() {
+            return name();
+        }
+
+        @Override
+        public boolean isLogToLogcat() {
+            return false;
+        }
+    }
+
+    static void run() throws Exception {
+        Path dictionary = Files.createTempFile("protolog-rules", ".pb");
+        Files.write(dictionary, dictionary());
+        ClassLoader loader = new JarLoader(dictionary);
+        try {
+            Dictionaries.addLoader(loader);
+            onWhileTheGroupIsOff();
+            offWhileTheGroupIsOn();
+            atRunTime();
+            limits();
+            limitOfAGroup();
+            aRuleOfTheFileEnds();
+            wrongLimits();
+            threads();
+        } finally {
+            Files.delete(dictionary);
+            apply("site *=default");
+        }
+        check("the dictionary stays until here", loader.getParent() == null, true);
+    }
+
+    private static void onWhileTheGroupIsOff() throws IOException {
+        try (Session session = Session.builder().keepNewest().group("OTHER", LogLevel.INFO).start()) {
+            ProtoLogImpl.d(Group.WIRE, SENT, 1, 1L);
+            check("a call whose group is off", messages(session), 0L);
+            apply("site Main.java:12=on");
+            check("the guard of its group and level", ProtoLogImpl.isEnabled(Group.WIRE, LogLevel.DEBUG), true);
+            check("another level's", ProtoLogImpl.isEnabled(Group.WIRE, LogLevel.INFO), false);
+            check("another group's", ProtoLogImpl.isEnabled(Group.OTHER, LogLevel.DEBUG), false);
+            ProtoLogImpl.d(Group.WIRE, SENT, 1, 1L);
+            ProtoLogImpl.d(Group.WIRE, LOST, 1, 1L);
+            check("one call, and no other one of its group", messages(session), 1L);
+            apply("site #" + Long.toHexString(SENT) + "=off;site \"lost\" and debug=on");
+            ProtoLogImpl.d(Group.WIRE, SENT, 1, 1L);
+            ProtoLogImpl.d(Group.WIRE, LOST, 1, 1L);
+            check("the later rule wins", messages(session), 2L);
+            apply("site *=default");
+            ProtoLogImpl.d(Group.WIRE, LOST, 1, 1L);
+            check("as before any rule", messages(session), 2L);
+            check("the guard, too", ProtoLogImpl.isEnabled(Group.WIRE, LogLevel.DEBUG), false);
+            clear();
+        }
+    }
+
+    private static void offWhileTheGroupIsOn() throws IOException {
+        try (Session session = Session.builder().keepNewest().enableAll().start()) {
+            apply("site \"sent\"=off");
+            ProtoLogImpl.d(Group.WIRE, SENT, 1, 1L);
+            ProtoLogImpl.d(Group.WIRE, LOST, 1, 1L);
+            ProtoLog.d(Group.WIRE, "sent %s", "x");
+            ProtoLog.d(Group.WIRE, "lost %s", "x");
+            check("calls with this text", messages(session), 2L);
+            clear();
+            ProtoLogImpl.d(Group.WIRE, SENT, 1, 1L);
+            ProtoLog.d(Group.WIRE, "sent %s", "x");
+            check("without a rule", messages(session), 4L);
+        }
+    }
+
+    private static void atRunTime() throws IOException {
+        try (Session session = Session.builder().keepNewest().logFrom(LogLevel.ERROR).start()) {
+            ProtoLog.d(Group.OTHER, "retry %d", 1);
+            apply("site \"retry\"=on");
+            ProtoLog.d(Group.OTHER, "retry %d", 1);
+            ProtoLog.i(Group.OTHER, "retry %d, again", 1);
+            ProtoLog.i(Group.OTHER, "no such text %d", 1);
+            check("by a text that comes at run time", messages(session), 2L);
+            check("a text that no rule takes is not kept",
+                    Routing.of(Group.OTHER).messages[LogLevel.INFO.ordinal()].containsKey("no such text %d"), false);
+            clear();
+        }
+    }
+
+    private static void limits() throws Exception {
+        Path file = Files.createTempFile("protolog-limit", ".pftrace");
+        long before = System.nanoTime();
+        Session session = Session.builder().file(file).truncate().reportLosses(false).enableAll().limit("\"sent\"", "1/h burst 10").start();
+        for (int i = 0; i < 1000; i++) {
+            ProtoLogImpl.d(Group.WIRE, SENT, 1, i);
+            ProtoLogImpl.d(Group.WIRE, LOST, 1, i);
+            ProtoLog.d(Group.WIRE, "sent at run time %d", i);
+        }
+        check("messages so far", recorded(session), List.of(1020L, 1980L));
+        session.flush();
+        List<Losses.Count> reported = losses(file);
+        check("what is suppressed is in the file while the session runs", sum(reported), 1980L);
+        for (int i = 0; i < 5; i++) {
+            ProtoLogImpl.d(Group.WIRE, SENT, 1, i);
+        }
+        Summary summary = session.stop();
+        check("messages", List.of(summary.messages(), summary.lost()), List.of(1020L, 1985L));
+        reported = losses(file);
+        check("all is reported, once", sum(reported), 1985L);
+        for (Losses.Count count : reported) {
+            check("by group", count.group(), MessageId.ofGroup(MessageId.fullName(Group.WIRE)));
+            check("with times", count.first() > 0 && count.first() <= count.last() && count.last() - count.first() < System.nanoTime() - before, true);
+        }
+        clear();
+        Files.delete(file);
+    }
+
+    private static void limitOfAGroup() throws IOException {
+        try (Session session = Session.builder().keepNewest().enableAll().groupLimit(WIRE, "1/h:7").limit("lost.java", "1/s").start()) {
+            for (int i = 0; i < 100; i++) {
+                ProtoLogImpl.d(Group.WIRE, SENT, 1, i);
+                ProtoLogImpl.d(Group.WIRE, LOST, 1, i);
+                ProtoLogImpl.d(Group.OTHER, 1, 1, i);
+            }
+            check("all calls of the group together", recorded(session), List.of(107L, 193L));
+            SessionStats.OfGroup group = session.running().stats().groups().stream().filter(it -> it.group().endsWith(WIRE)).findAny().orElseThrow();
+            check("by cause", group.losses().get(LossCause.LIMITED), 193L);
+            apply("site WIRE=nogroup-limit");
+            ProtoLogImpl.d(Group.WIRE, SENT, 1, 1);
+            check("no limit any more", messages(session), 108L);
+            clear();
+        }
+    }
+
+    private static void aRuleOfTheFileEnds() throws IOException {
+        try (Session session = Session.builder().keepNewest().enableAll().start()) {
+            Routing.replaceConfigFile(rules("site WIRE=off", GroupSettings.Source.CONFIG_FILE));
+            ProtoLogImpl.d(Group.WIRE, SENT, 1, 1L);
+            check("a rule of the file", messages(session), 0L);
+            Routing.replaceConfigFile(List.of());
+            ProtoLogImpl.d(Group.WIRE, SENT, 1, 1L);
+            check("it has gone with the file's line", messages(session), 1L);
+        }
+    }
+
+    private static void wrongLimits() {
+        for (List<String> wrong : List.of(List.of("net and", "1/s"), List.of("net", "often"))) {
+            try {
+                Session.builder().limit(wrong.get(0), wrong.get(1));
+                check("a wrong limit is refused", wrong, "");
+            } catch (IllegalArgumentException e) {
+                check("it says what is wrong: " + e.getMessage(), e.getMessage().contains(wrong.get(0).endsWith("and") ? "missing condition" : "`often`"), true);
+            }
+        }
+    }
+
+    /** Each message is there or counted, by any thread. */
+    private static void threads() throws Exception {
+        Path file = Files.createTempFile("protolog-limit", ".pftrace");
+        Session session = Session.builder().file(file).truncate().reportLosses(false).enableAll().limit("\"lost\"", "1000/s burst 100").start();
+        List<Thread> threads = new ArrayList<>();
+        for (int i = 0; i < 8; i++) {
+            threads.add(new Thread(() -> {
+                for (int call = 0; call < 20_000; call++) {
+                    ProtoLogImpl.d(Group.WIRE, LOST, 1, call);
+                }
+            }));
+        }
+        long from = System.nanoTime();
+        threads.forEach(Thread::start);
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        long most = 100 + (System.nanoTime() - from + 10_000_000) / 1_000_000;
+        Summary summary = session.stop();
+        check("each is there or counted", summary.messages() + summary.lost(), 160_000L);
+        boolean isWithin = summary.messages() <= most && summary.messages() > 0;
+        check("no more than the limit lets pass: " + summary.messages() + " of " + most, isWithin, true);
+        check("and reported once", sum(losses(file)), summary.lost());
+        clear();
+        Files.delete(file);
+    }
+
+    private static void clear() {
+        apply("site \"sent\"=default;site \"lost\" and debug=default;site \"lost\"=default;site \"retry\"=default;site WIRE=default;site *=default");
+    }
+
+    private static void apply(String text) {
+        Routing.apply(rules(text, GroupSettings.Source.OTHER));
+    }
+
+    private static List<Rule> rules(String text, GroupSettings.Source source) {
+        SiteRules read = SiteRules.parse(text);
+        check("rules are read", read.problems(), List.of());
+        return read.items().stream().map(item -> Rule.of(item, source)).toList();
+    }
+
+    private static long messages(Session session) throws IOException {
+        return session.running().stats().messages();
+    }
+
+    private static List<Long> recorded(Session session) throws IOException {
+        if (session.running().file() != null) {
+            session.flush();
+        }
+        return List.of(messages(session), session.running().stats().lost());
+    }
+
+    private static long sum(List<Losses.Count> losses) {
+        return losses.stream().filter(it -> it.cause() == LossCause.LIMITED).mapToLong(Losses.Count::count).sum();
+    }
+
+    /** The losses that packets of a trace report. */
+    private static List<Losses.Count> losses(Path file) throws Exception {
+        List<Losses.Count> losses = new ArrayList<>();
+        ProtoReader trace = new ProtoReader(Files.readAllBytes(file));
+        while (trace.next()) {
+            ProtoReader packet = trace.message();
+            while (packet.next()) {
+                if (packet.field() == 1001) {
+                    losses.add(Losses.Count.read(packet.message()));
+                } else {
+                    packet.skip();
+                }
+            }
+        }
+        return losses;
+    }
+
+    private static byte[] dictionary() {
+        String group = MessageId.fullName(Group.WIRE);
+        long id = Integer.toUnsignedLong(MessageId.ofGroup(group));
+        Bytes config = new Bytes().message(2, new Bytes().varint(1, id).string(2, group).string(3, WIRE));
+        Map.of("sent %d", SENT, "lost %d", LOST).forEach((text, message) -> config.message(1, new Bytes()
+                .fixed64(1, message).string(2, text).varint(3, 1).varint(4, id).string(5, text.startsWith("sent") ? "app/Main.java:12" : "app/Main.java:14")));
+        return config.done();
+    }
+
+    /** Finds a dictionary and nothing else. */
+    private static final class JarLoader extends ClassLoader {
+        private final Path dictionary;
+
+        JarLoader(Path dictionary) {
+            super(null);
+            this.dictionary = dictionary;
+        }
+
+        @Override
+        public Enumeration<URL> getResources(String name) throws IOException {
+            return Collections.enumeration(name.equals(Dictionaries.RESOURCE) ? List.of(dictionary.toUri().toURL()) : List.of());
+        }
+    }
+}
