@@ -20,6 +20,7 @@ mod surroundings;
 mod switched;
 mod threads;
 mod token;
+mod triggered;
 mod trouble;
 mod zones;
 

@@ -129,7 +129,7 @@ fn compile_fragments(dir: &TempDir, text: &str) {
         statements.push_str(&block.text[end..]);
     }
     let class = format!(
-        "import dev.protolog.*;\nclass Fragments {{\n{members}\nstatic void run() {{}}\n\
+        "import dev.protolog.*;\nimport java.nio.file.*;\nimport java.time.*;\nclass Fragments {{\n{members}\nstatic void run() {{}}\n\
          static void all(int n, String host, double ms) throws Exception {{\n{statements}}}\n}}\n"
     );
     write(dir, "Fragments.java", &class);

@@ -2,6 +2,7 @@ package dev.protolog;
 
 import dev.protolog.internal.groups.GroupState;
 import dev.protolog.internal.groups.Groups;
+import dev.protolog.internal.session.Sessions;
 import dev.protolog.internal.text.LevelSet;
 import dev.protolog.internal.text.TextOutput;
 import dev.protolog.internal.text.TextQueue;
@@ -9,6 +10,7 @@ import dev.protolog.internal.write.LossCause;
 import dev.protolog.internal.write.Routing;
 import dev.protolog.internal.write.UnprocessedCall;
 import java.time.Duration;
+import java.util.Objects;
 
 /**
  * The log methods that applications call: {@code ProtoLog.d(NET, "sent %d bytes to %s", n, host);}.
@@ -112,6 +114,15 @@ public final class ProtoLog {
      */
     public static long droppedText() {
         return TextQueue.dropped();
+    }
+
+    /**
+     * Fires the cause of this name in all sessions that have {@linkplain Triggers triggers}: each
+     * writes what it keeps to a file of its own. Returns the number of those that do; others have
+     * done so a moment ago, or have none.
+     */
+    public static int trigger(String cause) {
+        return Sessions.trigger(Objects.requireNonNull(cause));
     }
 
     /**

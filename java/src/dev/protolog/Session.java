@@ -9,7 +9,9 @@ import dev.protolog.internal.session.RunningSession;
 import dev.protolog.internal.session.Segments;
 import dev.protolog.internal.session.SessionConfig;
 import dev.protolog.internal.session.SettingRange;
+import dev.protolog.internal.session.TriggerSettings;
 import dev.protolog.internal.text.LevelSet;
+import dev.protolog.internal.write.Causes;
 import dev.protolog.internal.write.FillPolicy;
 import dev.protolog.internal.write.PageLayout;
 import java.io.IOException;
@@ -82,6 +84,28 @@ public final class Session implements AutoCloseable {
     }
 
     /**
+     * Fires a cause of the session's {@linkplain Builder#triggers triggers}, known or new: what it
+     * keeps is written to a file of its own. False if the cause has fired a moment ago, and is
+     * counted, or if the session is over.
+     *
+     * @throws IllegalStateException if it has no triggers
+     */
+    public boolean trigger(String cause) {
+        Causes causes = running.causes();
+        if (causes == null) {
+            throw new IllegalStateException("the session has no triggers; set them by Session.Builder.triggers");
+        }
+        return causes.fire(Objects.requireNonNull(cause));
+    }
+
+    /** The events of each cause of its triggers so far; empty without any. */
+    public List<TriggerCounts> triggerCounts() {
+        Causes causes = running.causes();
+        return causes == null ? List.of() : causes.all().stream().filter(it -> it.name() != null)
+                .map(it -> new TriggerCounts(it.name(), it.fired(), it.suppressed(), it.written(), it.failed())).toList();
+    }
+
+    /**
      * Ends the session and writes its trace, if it has a {@link Builder#file}. The recording is
      * removed then; without a file it stays for {@code protologtool recover}. Further calls give
      * the same result.
@@ -129,6 +153,7 @@ public final class Session implements AutoCloseable {
         /** The names of groups that the program has written. */
         private final Set<String> named = new HashSet<>();
         private final List<Rule> rules = new ArrayList<>();
+        private TriggerSettings triggers;
 
         private Builder() {}
 
@@ -252,8 +277,8 @@ public final class Session implements AutoCloseable {
          * trace says how many there were, of which group, and when.
          *
          * <p>It is a rule of the program, from the start of the session on, like that of an
-         * operator: it holds for all sessions and for what is printed, until another one of the same
-         * selector comes.
+         * operator: it holds for all sessions and for what is printed, until another one of the
+         * same selector comes.
          *
          * @throws IllegalArgumentException if one of them is wrong
          */
@@ -266,6 +291,16 @@ public final class Session implements AutoCloseable {
         public Builder groupLimit(String selector, String limit) {
             rules.add(Rule.ofLimit(selector, limit, true));
             return this;
+        }
+
+        /**
+         * As {@link #keepNewest}, with files of their own for the events that {@code triggers}
+         * names. The session needs no {@link #file} then, and the newest messages at its stop are
+         * written only if it has one.
+         */
+        public Builder triggers(Triggers events) {
+            triggers = events.settings();
+            return keepNewest();
         }
 
         /** Records these levels of all groups that are not named. */
@@ -391,12 +426,15 @@ public final class Session implements AutoCloseable {
                 throw new IllegalStateException("no file; call file(path), record() or keepNewest()");
             }
             checkStreams();
+            if (triggers != null && policy != FillPolicy.RING_BUFFER) {
+                throw new IllegalStateException("triggers are for sessions that keep the newest messages; leave out keepFirst");
+            }
             Filter filter = new Filter(defaultLevels, groups, stacks);
             Segments.Limits limits = new Segments.Limits(segmentBytes, SettingRange.nanos(segmentAge), keptSegments);
             EarlierRuns.Earlier earlier = new EarlierRuns.Earlier(keptRuns, truncates);
             SessionConfig config = new SessionConfig(file, recording, filter, policy, bufferBytes / PageLayout.PAGE * PageLayout.PAGE,
                     maxStringBytes, hasLocations, SettingRange.nanos(longestWait), compression, limits, earlier,
-                    new EndReport(reportsLosses, named), rules);
+                    new EndReport(reportsLosses, named), rules, triggers);
             return new Session(new RunningSession(config));
         }
 

@@ -62,6 +62,7 @@ public final class SelfTest {
         SelectorTest.run(vectors);
         BucketTest.run(vectors);
         RulesTest.run();
+        TriggersTest.run();
         RequestsTest.run(vectors);
         VectorsTest.run(vectors);
         ProducerPartsTest.run(vectors);

@@ -144,6 +144,8 @@ final class ControlAnswers {
                 return false;
             }
             SiteAnswers.list(limit.longValue(), line.split(" ", 3)[2], reply);
+        } else if (words[0].equals("trigger") && words.length > 1) {
+            trigger(line.substring("trigger ".length()));
         } else if (words[0].equals("trace-start")) {
             TraceStart start = TraceStart.parse(line);
             if (start == null) {
@@ -206,6 +208,15 @@ final class ControlAnswers {
         Routing.apply(rules);
         Groups.apply(read.items().stream()
                 .map(item -> new GroupSettings.Entry(item.pattern(), item.setting(), GroupSettings.Source.OTHER)).toList());
+    }
+
+    private static void trigger(String cause) throws Refusal {
+        if (!Sessions.haveTriggers()) {
+            throw new Refusal("no session has triggers", "start one with `Session.Builder.triggers` in the program");
+        }
+        if (Sessions.trigger(cause) == 0) {
+            throw new Refusal("`" + cause + "` has fired a moment ago, and is counted", "wait for the interval of the triggers, or name another cause");
+        }
     }
 
     private static SettingsText parse(String text) throws Refusal {

@@ -16,7 +16,7 @@ import java.util.TreeMap;
  * of each thread first, and all others when they are written: a ring of any size takes little of
  * the heap, and threads wait for one chunk to be copied at most.
  */
-final class KeptChunks {
+final class KeptChunks implements ChunkSource {
     /** The most bytes that are copied at once. */
     private static final long MAX_COPIED = 16 << 20;
     /** The part of the heap that copies may take. */
@@ -41,14 +41,20 @@ final class KeptChunks {
         }
     }
 
-    /** The chunks of each writer, the oldest first. */
-    Map<Integer, List<CommittedChunk>> byWriter() {
+    @Override
+    public Map<Integer, List<CommittedChunk>> byWriter() {
         return byWriter;
     }
 
-    /** The bytes of a chunk; null if they are overwritten by now. */
-    byte[] bytes(CommittedChunk chunk) throws IOException {
+    @Override
+    public byte[] bytes(CommittedChunk chunk) throws IOException {
         byte[] copy = copies.remove(chunk);
+        return copy != null ? copy : session.readBuffer(() -> session.buffer().copyIfThere(chunk));
+    }
+
+    /** As above, of a chunk whose bytes are asked for again later. */
+    byte[] look(CommittedChunk chunk) throws IOException {
+        byte[] copy = copies.get(chunk);
         return copy != null ? copy : session.readBuffer(() -> session.buffer().copyIfThere(chunk));
     }
 

@@ -15,6 +15,7 @@ import dev.protolog.internal.write.Losses;
 import dev.protolog.internal.write.Sequence;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -30,6 +31,9 @@ import java.util.TreeMap;
  * when the session starts, and again, in the directory that was found then, when it is written.
  */
 final class KeptTrace {
+    /** The sequence of messages about triggers, behind those of all writers. */
+    private static final int CAUSE_SEQUENCE = 1 << 17;
+
     private final SessionCore session;
     private final BootClock.Moment started;
     private final int compression;
@@ -85,6 +89,14 @@ final class KeptTrace {
         }
     }
 
+    /**
+     * What a trace has: these chunks, or null for all that there are, and the message of a trigger,
+     * or null.
+     */
+    private record Contents(ChunkSource chunks, byte[] cause) {
+        static final Contents ALL = new Contents(null, null);
+    }
+
     /** Gives the claim up. */
     void close() {
         if (own != null) {
@@ -102,7 +114,7 @@ final class KeptTrace {
 
     /** Those of a trace that would be written now. */
     SessionStats count() throws IOException {
-        write(null, new TraceOutput(OutputStream.nullOutputStream(), 0), session.total());
+        write(null, new TraceOutput(OutputStream.nullOutputStream(), 0), session.total(), Contents.ALL);
         return stats;
     }
 
@@ -125,7 +137,7 @@ final class KeptTrace {
         if (Outputs.isStream(place, claim)) {
             try (OutputFile out = Outputs.openEmpty(place)) {
                 written = out;
-                return write(file, out, session.total());
+                return write(file, out, session.total(), Contents.ALL);
             }
         }
         // It stays open, so that a file made there can be removed after any error.
@@ -137,6 +149,29 @@ final class KeptTrace {
         }
     }
 
+    /**
+     * Writes the file of a trigger, which has these chunks and the message about the cause. It gets
+     * its name, which is free, when it is complete.
+     *
+     * @throws FileAlreadyExistsException if the name is taken
+     */
+    Summary writeEvent(Location place, ChunkSource chunks, byte[] cause) throws IOException {
+        try (OpenDirectory directory = OpenDirectory.keep(place); OutputFile part = Outputs.createNew(partOf(place))) {
+            if (directory.status(place.name()) != null) {
+                part.remove();
+                throw new FileAlreadyExistsException(place.path().toString());
+            }
+            try {
+                Summary summary = write(place.path(), part, session.total(), new Contents(chunks, cause));
+                part.rename(place.name());
+                return summary;
+            } catch (IOException | RuntimeException | Error e) {
+                part.remove();
+                throw e;
+            }
+        }
+    }
+
     private Summary replace(Location place, Claims.Claim claim, boolean staysOpen) throws IOException {
         Path file = place.path();
         OutputFile part = Outputs.create(partOf(place));
@@ -145,7 +180,7 @@ final class KeptTrace {
             try {
                 written = part;
                 Losses total = session.total();
-                Summary summary = write(file, part, total);
+                Summary summary = write(file, part, total, Contents.ALL);
                 if (own != null && place == own.place) {
                     EarlierRuns.keep(place, claim, earlier);
                 }
@@ -178,10 +213,10 @@ final class KeptTrace {
         return now == null ? 0 : now.written();
     }
 
-    private Summary write(Path file, OutputFile to, Losses total) throws IOException {
+    private Summary write(Path file, OutputFile to, Losses total, Contents contents) throws IOException {
         TraceOutput trace = new TraceOutput(to.out(), compression);
         try {
-            return write(file, trace, total);
+            return write(file, trace, total, contents);
         } finally {
             trace.end();
         }
@@ -200,7 +235,7 @@ final class KeptTrace {
     }
 
     /** {@code total} has the losses so far. */
-    private Summary write(Path file, TraceOutput out, Losses total) throws IOException {
+    private Summary write(Path file, TraceOutput out, Losses total, Contents contents) throws IOException {
         int pid = session.pid();
         // Counted before the chunks are copied, so that a message that is logged meanwhile is not
         // taken for a lost one.
@@ -209,13 +244,16 @@ final class KeptTrace {
             counted.put(sequence.id, sequence.counted);
         }
         List<Losses.Count> losses = total.all();
-        KeptChunks chunks = new KeptChunks(session);
+        ChunkSource chunks = contents.chunks != null ? contents.chunks : new KeptChunks(session);
         // After the chunks: the dictionary has all that they have.
         out.own(TracePackets.clocks(started));
         for (byte[] packet : session.packets()) {
             out.own(packet);
         }
         out.own(TracePackets.instant(pid, started.boottime(), "protolog session started"));
+        if (contents.cause != null) {
+            out.packet(CAUSE_SEQUENCE, contents.cause);
+        }
         SessionStats.Written written = new SessionStats.Written(session.dictionary());
         long messages = 0;
         long overwritten = 0;
@@ -241,7 +279,7 @@ final class KeptTrace {
         BootClock.Moment now = session.clock().moment();
         out.own(TracePackets.clocks(now));
         out.own(TracePackets.stats(session.buffer().stats()));
-        out.own(TracePackets.instant(pid, now.boottime(), "protolog session ended"));
+        out.own(TracePackets.instant(pid, now.boottime(), contents.cause == null ? "protolog session ended" : "protolog session goes on"));
         long lost = overwritten + vanished + damaged;
         for (Losses.Count loss : losses) {
             lost += loss.cause() == LossCause.TRUNCATED ? 0 : loss.count();

@@ -8,6 +8,7 @@ import dev.protolog.internal.process.BootClock;
 import dev.protolog.internal.process.RuntimeClasses;
 import dev.protolog.internal.text.LogPrinter;
 import dev.protolog.internal.text.TextQueue;
+import dev.protolog.internal.write.Causes;
 import dev.protolog.internal.write.Routing;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -24,6 +25,7 @@ import java.util.Objects;
 public final class RunningSession implements ExitingSession {
     private final SessionConfig config;
     private final Path recording;
+    private final Causes causes;
     /** Null once the session is over: an object that keeps it would keep its buffer. */
     private volatile Parts parts;
     private Summary summary;
@@ -33,7 +35,7 @@ public final class RunningSession implements ExitingSession {
     private IOException failure;
 
     /** All that has memory; {@code stream} is null for none. */
-    private record Parts(SessionCore core, KeptTrace kept, Stream stream) {}
+    private record Parts(SessionCore core, KeptTrace kept, Stream stream, TriggerThread triggers) {}
 
     /**
      * Starts a session.
@@ -46,12 +48,18 @@ public final class RunningSession implements ExitingSession {
         new SecureRandom().nextBytes(id);
         KeptTrace.Own own = config.isStream() || config.file() == null ? null : KeptTrace.claim(config.file());
         SessionCore core = SessionStart.core(config, id, own);
+        causes = core.causes();
         recording = core.recording() == null ? null : core.recording().path();
         BootClock.Moment started = core.clock().moment();
         core.dictionary().addKnown();
         Stream stream = config.isStream() ? SessionStart.stream(core, config, started) : null;
-        parts = new Parts(core, new KeptTrace(core, started, config.compression(), config.earlier(), own), stream);
+        TriggerThread triggers = null;
         try {
+            if (config.triggers() != null) {
+                KeptTrace ofEvents = new KeptTrace(core, started, config.compression(), config.earlier(), null);
+                triggers = new TriggerThread(core, new TriggerFiles(core, ofEvents, config.triggers()), config.triggers());
+            }
+            parts = new Parts(core, new KeptTrace(core, started, config.compression(), config.earlier(), own), stream, triggers);
             core.setStats(this::stats);
             core.open();
             Routing.apply(config.rules());
@@ -64,7 +72,13 @@ public final class RunningSession implements ExitingSession {
                 stream.start();
             }
             AtExit.add(this);
-        } catch (RuntimeException | Error e) {
+            if (triggers != null && config.triggers().watchesUncaught()) {
+                UncaughtExceptions.watch(core.causes());
+            }
+        } catch (IOException | RuntimeException | Error e) {
+            if (triggers != null) {
+                triggers.end();
+            }
             SessionStart.abandon(core, own, stream);
             throw e;
         }
@@ -121,6 +135,7 @@ public final class RunningSession implements ExitingSession {
 
     private Summary complete(Parts ended, boolean isAtExit) throws IOException {
         SessionCore core = ended.core;
+        endTriggers(ended);
         if (!isAtExit) {
             Sessions.remove(core);
         }
@@ -154,6 +169,21 @@ public final class RunningSession implements ExitingSession {
             TextQueue.flushAtEnd();
         }
         return summary;
+    }
+
+    /**
+     * Has what fired written. While the session goes on, since its files have texts of their own.
+     */
+    private static void endTriggers(Parts ended) {
+        if (ended.triggers != null) {
+            UncaughtExceptions.forget(ended.core.causes());
+            ended.triggers.end();
+        }
+    }
+
+    /** The causes of the session's triggers, also once it is over; null for none. */
+    public Causes causes() {
+        return causes;
     }
 
     /**
@@ -227,6 +257,8 @@ public final class RunningSession implements ExitingSession {
         try {
             if (config.file() != null) {
                 stop(true);
+            } else if (parts != null) {
+                endTriggers(parts);
             }
         } catch (IOException e) {
             LogPrinter.problem("can't complete the trace `" + config.file() + "`: " + e.getMessage(), "run `protologtool recover`");

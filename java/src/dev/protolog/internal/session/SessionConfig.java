@@ -17,9 +17,11 @@ import java.util.List;
  * @param earlier the treatment of the trace of the last run
  * @param report the report at its end
  * @param rules the rules of single calls that come with it
+ * @param triggers the events at which it writes files of their own; null for none
  */
 public record SessionConfig(Path file, Path recording, Filter filter, FillPolicy policy, int bufferBytes, int maxStringBytes,
-        boolean hasLocations, long waitNanos, int compression, Segments.Limits limits, EarlierRuns.Earlier earlier, EndReport report, List<Rule> rules) {
+        boolean hasLocations, long waitNanos, int compression, Segments.Limits limits, EarlierRuns.Earlier earlier, EndReport report, List<Rule> rules,
+        TriggerSettings triggers) {
     boolean isStream() {
         return policy == FillPolicy.STREAM;
     }

@@ -2,6 +2,7 @@ package dev.protolog.internal.session;
 
 import dev.protolog.internal.dictionary.SessionDictionary;
 import dev.protolog.internal.process.PassingErrors;
+import dev.protolog.internal.write.Causes;
 import dev.protolog.internal.write.FillPolicy;
 import dev.protolog.internal.write.LossCause;
 import dev.protolog.internal.write.Losses;
@@ -81,7 +82,7 @@ public final class SessionCore extends WriterOwner {
     private volatile Throwable failure;
 
     SessionCore(SessionConfig config, byte[] id) throws IOException {
-        super(config.filter());
+        super(config.filter(), config.triggers() == null ? null : new Causes(config.triggers().causes()));
         file = config.file();
         policy = config.policy();
         waitNanos = config.waitNanos();

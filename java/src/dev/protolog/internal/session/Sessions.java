@@ -23,6 +23,16 @@ public final class Sessions {
         Routing.remove(session);
     }
 
+    /** True if a session that runs has triggers. */
+    public static boolean haveTriggers() {
+        return Routing.running().stream().anyMatch(it -> it.causes() != null);
+    }
+
+    /** Fires the cause of this name in all sessions; the number of those that write a file. */
+    public static int trigger(String cause) {
+        return (int) Routing.running().stream().filter(it -> it.causes() != null && it.causes().fire(cause)).count();
+    }
+
     public static List<SessionCore> running() {
         return Routing.running().stream().map(SessionCore.class::cast).toList();
     }

@@ -345,6 +345,14 @@ public final class Call {
                     }
                     stack = hasStack && origin == null ? trace : thrown;
                     record(routes.sessions[i]);
+                    Causes causes = routes.sessions[i].causes;
+                    try {
+                        if (causes != null) {
+                            causes.fire(this);
+                        }
+                    } catch (StackOverflowError | LinkageError e) {
+                        // The session has the message, or has counted it.
+                    }
                 }
             }
             stack = null;

@@ -18,15 +18,23 @@ public abstract class WriterOwner {
     private final int pid = (int) ProcessHandle.current().pid();
     private final SharedWriters shared = new SharedWriters(this);
     private final LargeTurn large = new LargeTurn();
+    final Causes causes;
 
-    protected WriterOwner(Filter filter) {
+    /** {@code causes} are those of the session's triggers; null for none. */
+    protected WriterOwner(Filter filter, Causes causes) {
         this.filter = filter;
+        this.causes = causes;
         levels = filter.allLevels();
     }
 
     /** The messages that the session records. */
     public final Filter filter() {
         return filter;
+    }
+
+    /** The causes of the session's triggers; null for none. */
+    public final Causes causes() {
+        return causes;
     }
 
     /** The levels that the session records of any group. */

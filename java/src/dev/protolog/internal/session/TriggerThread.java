@@ -1,0 +1,197 @@
+package dev.protolog.internal.session;
+
+import dev.protolog.internal.process.RuntimeThread;
+import dev.protolog.internal.text.LogPrinter;
+import dev.protolog.internal.write.Cause;
+import dev.protolog.internal.write.Causes;
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * The thread of a session with triggers: from a cause that fired to its file. The ring is copied
+ * when the cause fires, and after a while once more; then both copies are written. An interval
+ * after it fired, the cause may fire again. As {@code
+ * protolog-rt/src/session/trigger/trigger_thread.rs}.
+ *
+ * <p>Invariants: the copies of at most {@value #MOST_COPIES} moments wait in memory; causes beyond
+ * that share the newest one. An error of a file is counted, and ends nothing.
+ */
+final class TriggerThread implements Runnable {
+    private static final int MOST_COPIES = 4;
+
+    private final SessionCore session;
+    private final Causes causes;
+    private final TriggerFiles files;
+    private final TriggerSettings settings;
+    private final State[] states;
+    private final Thread thread;
+    private boolean hasWarned;
+
+    /** The state of a cause, as the thread sees it. */
+    private static final class State {
+        /** Null for one that is idle, or whose file is written. */
+        Cause.Event open;
+        /** What was there when it fired, and since when. */
+        RingCopy earlier;
+        long since;
+        /** It may fire again at this time; 0 where it may. */
+        long rearmAt;
+        /** The suppressed events that its files report. */
+        long reported;
+    }
+
+    TriggerThread(SessionCore session, TriggerFiles files, TriggerSettings settings) throws IOException {
+        this.session = session;
+        this.files = files;
+        this.settings = settings;
+        causes = session.causes();
+        states = new State[causes.all().size()];
+        for (int i = 0; i < states.length; i++) {
+            states[i] = new State();
+        }
+        thread = RuntimeThread.daemon(this, "protolog trigger");
+        causes.setThread(thread);
+        RuntimeThread.start(thread);
+    }
+
+    /** Has what fired written, and waits for that. It may be called again. */
+    void end() {
+        causes.stop();
+        boolean isInterrupted = false;
+        while (thread.isAlive()) {
+            try {
+                thread.join();
+            } catch (InterruptedException e) {
+                isInterrupted = true;
+            }
+        }
+        if (isInterrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Override
+    public void run() {
+        while (true) {
+            // Before the causes, which fired before.
+            boolean isStopping = causes.isStopping();
+            if (isStopping) {
+                causes.close();
+            }
+            open();
+            writeDue(isStopping);
+            if (isStopping) {
+                return;
+            }
+            // An interrupt of all threads of a program does not mean this one.
+            Thread.interrupted();
+            long left = rearm();
+            if (left == Long.MAX_VALUE) {
+                LockSupport.park(this);
+            } else {
+                LockSupport.parkNanos(this, Math.max(1, left));
+            }
+        }
+    }
+
+    /** Copies what the ring has for each cause that has just fired. */
+    private void open() {
+        List<Cause> all = causes.all();
+        RingCopy copy = null;
+        long since = 0;
+        for (int i = 0; i < states.length; i++) {
+            Cause.Event event = all.get(i).event();
+            State state = states[i];
+            if (event == null || state.open != null || state.rearmAt != 0) {
+                continue;
+            }
+            if (copy == null) {
+                since = Math.max(0, event.time() - settings.before());
+                State newest = newestOfMany();
+                try {
+                    copy = newest != null ? newest.earlier : RingCopy.of(session, since);
+                    since = newest != null ? newest.since : Math.max(since, copy.limit(settings.beforeBytes()));
+                } catch (IOException | RuntimeException | Error e) {
+                    // The file has what is there when it is written.
+                    copy = RingCopy.NONE;
+                }
+            }
+            state.earlier = copy;
+            state.since = since;
+            state.open = event;
+        }
+    }
+
+    /** The newest of the copies that wait, if no more may; else null. */
+    private State newestOfMany() {
+        State newest = null;
+        int copies = 0;
+        for (int i = 0; i < states.length; i++) {
+            State state = states[i];
+            boolean isFirst = state.open != null;
+            for (int j = 0; j < i && isFirst; j++) {
+                isFirst = states[j].earlier != state.earlier;
+            }
+            copies += isFirst ? 1 : 0;
+            newest = state.open != null && (newest == null || state.open.time() > newest.open.time()) ? state : newest;
+        }
+        return copies >= MOST_COPIES ? newest : null;
+    }
+
+    /** Writes the files that are due; all of them, if it is {@code atOnce}. */
+    private void writeDue(boolean atOnce) {
+        for (int i = 0; i < states.length; i++) {
+            State state = states[i];
+            if (state.open == null || !atOnce && session.clock().now() < state.open.time() + settings.after()) {
+                continue;
+            }
+            Cause cause = causes.all().get(i);
+            boolean isWritten = false;
+            long suppressed = cause.suppressed();
+            try {
+                ChunkSource chunks = RingCopy.now(session, state.since, state.earlier);
+                files.write(cause.name(), state.open, suppressed - state.reported, chunks);
+                state.reported = suppressed;
+                isWritten = true;
+            } catch (IOException | RuntimeException | Error e) {
+                warn(cause, e);
+            }
+            cause.count(isWritten);
+            state.rearmAt = state.open.time() + Math.max(settings.interval(), settings.after());
+            state.open = null;
+            state.earlier = null;
+        }
+    }
+
+    /** Lets causes fire again whose interval is over. The time until there is something to do. */
+    private long rearm() {
+        long left = Long.MAX_VALUE;
+        long now = session.clock().now();
+        for (int i = 0; i < states.length; i++) {
+            State state = states[i];
+            if (state.open != null) {
+                left = Math.min(left, state.open.time() + settings.after() - now);
+            } else if (state.rearmAt != 0 && state.rearmAt <= now) {
+                state.rearmAt = 0;
+                causes.all().get(i).rearm();
+            } else if (state.rearmAt != 0) {
+                left = Math.min(left, state.rearmAt - now);
+            }
+        }
+        return left;
+    }
+
+    /** Says once that a file could not be written. */
+    private void warn(Cause cause, Throwable error) {
+        if (!hasWarned) {
+            hasWarned = true;
+            try {
+                LogPrinter.queue("protolog: can't write the file of the trigger `" + cause.name() + "`: " + error.getMessage()
+                        + "\nhelp: see Session.triggerCounts()");
+            } catch (RuntimeException | Error e) {
+                // It is counted.
+            }
+        }
+    }
+}
