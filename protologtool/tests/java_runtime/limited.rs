@@ -35,7 +35,7 @@ fn program(dir: &Path, classes: &[PathBuf], args: &[&str]) -> Program {
 }
 
 fn check(dir: &Path, mut program: Program, is_rewritten: bool) {
-    let before = if is_rewritten { 0 } else { 1 };
+    let before = usize::from(!is_rewritten);
     let site = |args: &[&str]| done(dir, &[&["site"], args].concat(), &[]);
     if is_rewritten {
         let list = site(&["list", "Limited.java"]);
