@@ -16,6 +16,10 @@
 //! - *bound*: a bucket gives out at most a burst, and one token more for each interval. Tokens are
 //!   used within [`LEASE_NANOS`] of their lease or given back. So the messages of any span of time
 //!   are at most a burst, and one for each interval in the span and [`LEASE_NANOS`] more.
+//! - *both or none*: a message that one of its buckets refuses takes no token of the other.
+//! - *one limit*: interval and burst are in one word. A thread that takes tokens while another
+//!   limit is set does so by the old one or the new one. What it took by the old one does not count
+//!   for the new one, which begins full.
 //! - Nothing here takes a lock or allocates, except for [`Buckets::get_or_add`]. A signal handler
 //!   that interrupts its thread here takes its token from the bucket itself.
 
@@ -23,7 +27,7 @@ use crate::clock;
 use crate::sync::{AtomicU64, Ordering};
 use crate::sys::once::ForkOnce;
 use core::sync::atomic::AtomicU32;
-use protolog_core::control::limit::Limit;
+use protolog_core::control::limit::{Limit, MAX};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
@@ -35,6 +39,11 @@ const MAX_LEASE: u32 = 64;
 
 /// A burst has at least so many leases.
 const LEASES_OF_BURST: u32 = 8;
+
+/// Bits of a burst in the word of a limit.
+const BURST_BITS: u32 = 20;
+
+const _: () = assert!(MAX < 1 << BURST_BITS && 3_600_000_000_000 < 1_u64 << (64 - BURST_BITS));
 
 /// Leases of a thread; buckets share them.
 const LEASES: usize = 16;
@@ -58,9 +67,8 @@ static RUN_TIME: [Bucket; SLOTS] = [const { Bucket::new() }; SLOTS];
 pub(super) struct Bucket {
     /// The time at which it is full.
     full_at: AtomicU64,
-    /// Nanoseconds for a token; 0 for no limit.
-    interval: AtomicU64,
-    burst: AtomicU32,
+    /// Nanoseconds for a token, 0 for no limit, and the burst, in the lowest bits.
+    limit: AtomicU64,
     /// Changes with the limit.
     version: AtomicU32,
 }
@@ -123,22 +131,34 @@ pub(super) fn take(buckets: [u32; 2]) -> Result<(), u64> {
     let is_in_use = THREAD_LEASES.with(|leases| leases.is_in_use.replace(true));
     if is_in_use {
         let now = clock::boottime();
-        return by_number(buckets, |_, bucket| bucket.take(1, now).is_ok())
-            .then_some(())
-            .ok_or(now);
+        let take = |_, bucket: &Bucket| bucket.take(1, now).is_ok();
+        return from_both(buckets, take, |_, bucket| bucket.give_back(1)).then_some(()).ok_or(now);
     }
     THREAD_LEASES.with(|leases| {
         let now = leases.clock.borrow_mut().now_unordered();
-        let has =
-            by_number(buckets, |number, bucket| leases.lease(number).take(number, bucket, now));
+        let take = |number, bucket: &Bucket| leases.lease(number).take(number, bucket, now);
+        let has = from_both(buckets, take, |number, bucket| leases.put_back(number, bucket));
         leases.is_in_use.set(false);
         has.then_some(()).ok_or(now)
     })
 }
 
-/// Returns whether `take` holds for each bucket.
-fn by_number(buckets: [u32; 2], mut take: impl FnMut(u32, &'static Bucket) -> bool) -> bool {
-    buckets.into_iter().all(|number| bucket(number).is_none_or(|bucket| take(number, bucket)))
+/// Takes a token from each bucket, or from none: that of the first one is put back if the second
+/// one refuses.
+fn from_both(
+    [first, second]: [u32; 2],
+    take: impl Fn(u32, &'static Bucket) -> bool,
+    put_back: impl Fn(u32, &'static Bucket),
+) -> bool {
+    let takes = |number: u32| bucket(number).is_none_or(|bucket| take(number, bucket));
+    if !takes(first) {
+        return false;
+    }
+    let has_both = takes(second);
+    if let Some(bucket) = bucket(first).filter(|_| !has_both) {
+        put_back(first, bucket);
+    }
+    has_both
 }
 
 fn bucket(number: u32) -> Option<&'static Bucket> {
@@ -182,12 +202,7 @@ impl Buckets {
 impl Bucket {
     /// A bucket without a limit.
     const fn new() -> Self {
-        Self {
-            full_at: AtomicU64::new(0),
-            interval: AtomicU64::new(0),
-            burst: AtomicU32::new(0),
-            version: AtomicU32::new(0),
-        }
+        Self { full_at: AtomicU64::new(0), limit: AtomicU64::new(0), version: AtomicU32::new(0) }
     }
 
     /// Sets the limit, if it is another one.
@@ -197,29 +212,30 @@ impl Bucket {
 
     /// Sets the limit, where its own is less strict.
     pub(super) fn tighten(&self, limit: Limit) {
-        let interval = self.interval.load(Ordering::Relaxed).max(limit.interval());
-        let burst = match self.burst.load(Ordering::Relaxed) {
-            0 => limit.burst(),
-            burst => burst.min(limit.burst()),
-        };
-        self.set_parts(interval, burst);
+        let (interval, burst) = self.limit();
+        let burst = if burst == 0 { limit.burst() } else { burst.min(limit.burst()) };
+        self.set_parts(interval.max(limit.interval()), burst);
+    }
+
+    /// Returns the nanoseconds for a token, and the burst.
+    fn limit(&self) -> (u64, u32) {
+        let limit = self.limit.load(Ordering::Relaxed);
+        (limit >> BURST_BITS, (limit & ((1 << BURST_BITS) - 1)) as u32)
     }
 
     fn set_parts(&self, interval: u64, burst: u32) {
-        let same = self.interval.load(Ordering::Relaxed) == interval
-            && self.burst.load(Ordering::Relaxed) == burst;
-        if !same {
-            self.interval.store(interval, Ordering::Relaxed);
-            self.burst.store(burst, Ordering::Relaxed);
-            self.full_at.store(0, Ordering::Relaxed);
+        if self.limit() != (interval, burst) {
+            self.limit.store(interval << BURST_BITS | u64::from(burst), Ordering::Relaxed);
+            self.full_at.store(0, Ordering::Release);
             self.version.fetch_add(1, Ordering::Release);
         }
     }
 
     /// Takes as many of `most` tokens as there are; or returns the time of the next one.
     fn take(&self, most: u32, now: u64) -> Result<u32, u64> {
-        let interval = self.interval.load(Ordering::Relaxed);
-        let burst = interval.saturating_mul(u64::from(self.burst.load(Ordering::Relaxed)));
+        let limit = self.limit();
+        let burst = limit.0.saturating_mul(u64::from(limit.1));
+        let interval = limit.0;
         let mut before = self.full_at.load(Ordering::Relaxed);
         loop {
             let full_at = before.max(now);
@@ -229,17 +245,28 @@ impl Bucket {
                 return Err((full_at + interval).saturating_sub(burst));
             }
             let after = full_at + interval * u64::from(tokens);
-            let (success, failure) = (Ordering::Relaxed, Ordering::Relaxed);
+            // Acquired: whoever finds the 0 of a new limit finds the limit, too.
+            let (success, failure) = (Ordering::Acquire, Ordering::Relaxed);
             match self.full_at.compare_exchange_weak(before, after, success, failure) {
-                Ok(_) => return Ok(tokens),
+                Ok(_) => {
+                    self.forget_if_not(limit);
+                    return Ok(tokens);
+                }
                 Err(changed) => before = changed,
             }
         }
     }
 
+    /// Makes the bucket full if its limit is not the one that the caller took tokens by.
+    fn forget_if_not(&self, limit: (u64, u32)) {
+        if self.limit() != limit {
+            self.full_at.store(0, Ordering::Relaxed);
+        }
+    }
+
     /// Takes tokens back that nobody used.
     fn give_back(&self, tokens: u32) {
-        let time = self.interval.load(Ordering::Relaxed) * u64::from(tokens);
+        let time = self.limit().0 * u64::from(tokens);
         // Another limit may have made it full meanwhile.
         let earlier = |full_at: u64| Some(full_at.saturating_sub(time));
         let _ = self.full_at.fetch_update(Ordering::Relaxed, Ordering::Relaxed, earlier);
@@ -247,7 +274,7 @@ impl Bucket {
 
     /// Returns the most tokens of a lease.
     fn max_lease(&self) -> u32 {
-        (self.burst.load(Ordering::Relaxed) / LEASES_OF_BURST).clamp(1, MAX_LEASE)
+        (self.limit().1 / LEASES_OF_BURST).clamp(1, MAX_LEASE)
     }
 }
 
@@ -261,6 +288,17 @@ impl Leases {
             lease.begin(number, 0);
         }
         lease
+    }
+
+    /// Puts back a token that was just taken from the bucket with this number.
+    fn put_back(&self, number: u32, bucket: &Bucket) {
+        let lease = &self.all[number as usize % LEASES];
+        if lease.bucket.get() == number {
+            lease.left.set(lease.left.get() + 1);
+        } else {
+            // The other bucket has its place.
+            bucket.give_back(1);
+        }
     }
 }
 
@@ -403,6 +441,50 @@ mod tests {
         assert!((0..1000).any(|_| take([0, number]).is_err()));
         assert_eq!(buckets.get_or_add(key, Limit::parse("1/h burst 3").expect("one")), number);
         assert_eq!((0..10).filter(|_| take([0, number]).is_ok()).count(), 3);
+    }
+
+    #[test]
+    fn a_message_that_one_bucket_refuses_takes_no_token_of_the_other() {
+        // Two that share a lease's place, and two that do not.
+        for distance in [LEASES as u32 - 1, 0] {
+            let mut buckets = Buckets { last: 30_000 + 100 * distance, ..Buckets::new() };
+            let limit = |text| Limit::parse(text).expect("a limit");
+            let call = buckets.get_or_add(BucketKey::Call(1), limit("1/h:10"));
+            buckets.last += distance;
+            let group =
+                buckets.get_or_add(BucketKey::Group("a".into(), "b".into()), limit("1/h:3"));
+            assert_eq!((group - call) as usize % LEASES == 0, distance > 0);
+            let passed = |numbers| (0..50).filter(|_| take(numbers).is_ok()).count();
+            assert_eq!(passed([call, group]), 3);
+            assert_eq!(passed([call, 0]), 7, "of 10 no more than 3 were used");
+        }
+    }
+
+    /// A thread that takes tokens by an old limit while another one is set does not leave the new
+    /// one without any for hours.
+    #[test]
+    fn a_limit_that_is_set_meanwhile_begins_full() {
+        let limit = |text| Limit::parse(text).expect("a limit");
+        let (slow, fast) = (limit("1/h:2"), limit("1000/s:1000"));
+        let bucket = Bucket::new();
+        let done = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    while !done.load(Ordering::Relaxed) {
+                        let _ = bucket.take(64, SECOND);
+                    }
+                });
+            }
+            for _ in 0..20_000 {
+                bucket.set(slow);
+                bucket.set(fast);
+            }
+            done.store(true, Ordering::Relaxed);
+        });
+        // Whatever was taken by either, a second later the new limit gives what it says.
+        let full_at = bucket.full_at.load(Ordering::Relaxed);
+        assert!(full_at <= 2 * SECOND, "{full_at}");
     }
 
     #[test]
