@@ -3,7 +3,7 @@
 //! - the switch word of a group ([`switch`])
 //! - the forms of names ([`name`]) and of patterns for them ([`matches_group`])
 //! - the syntax of settings ([`setting`]), of selectors of single calls ([`selector`]), of rules
-//!   for them ([`site_rule`]) and of limits ([`limit`])
+//!   for them ([`site_rule`]), of limits ([`limit`]) and of rates of sampling ([`rate`])
 //! - the directories of sockets ([`place`])
 //! - the protocol on a socket ([`protocol`])
 //!
@@ -14,6 +14,7 @@ pub mod name;
 mod pattern;
 pub mod place;
 pub mod protocol;
+pub mod rate;
 pub mod selector;
 pub mod setting;
 pub mod site_rule;

@@ -54,7 +54,7 @@ pub use float::FixedDigits;
 pub use id::{group_id, hash, identity, identity_len, message_id, process_track};
 pub use level::{Level, UnknownLevel};
 pub use literal::{LiteralChars, StrLiteral};
-pub use loss::LossCause;
+pub use loss::{LossCause, Unwritten};
 pub use param::{MAX_PARAMS, ParamKind, ParamMask};
 pub use render::{Arg, MISSING, render, render_one};
 pub use template::{Conversion, Piece, Pieces, Template, Verb};

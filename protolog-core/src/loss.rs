@@ -1,9 +1,11 @@
 //! The causes of losses. Writers count lost messages by group and cause, and readers show them
-//! where they are missing.
+//! where they are missing. Messages that a rate of sampling passed over are counted in the same
+//! way, and are not lost ([`Unwritten`]).
 //!
 //! Invariant: the numbers are those of [`loss_cause`], which traces and recordings hold; they never
 //! change.
 
+use crate::Level;
 use crate::schema::loss_cause;
 
 /// The cause of a loss.
@@ -88,9 +90,90 @@ impl LossCause {
     }
 }
 
+/// The reason why a message that somebody records was not written. Runtimes count both kinds alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Unwritten {
+    /// It was lost.
+    Lost(LossCause),
+    /// A rate of sampling passed over it; of this level, if that is known.
+    PassedOver(Option<Level>),
+}
+
+/// Set in the numbers of what is passed over, together with the severity and one.
+const PASSED_OVER: u32 = 0x80;
+
+impl Unwritten {
+    /// The number in counters: that of the cause, or one that no cause has. It fits a byte.
+    pub const fn number(self) -> u32 {
+        match self {
+            Self::Lost(cause) => cause as u32,
+            Self::PassedOver(None) => PASSED_OVER,
+            Self::PassedOver(Some(level)) => PASSED_OVER | (level.severity() as u32 + 1),
+        }
+    }
+
+    /// The reason that has this number; none if this version knows none.
+    pub fn from_number(number: u32) -> Option<Self> {
+        let Some(level) = number.checked_sub(PASSED_OVER) else {
+            return LossCause::from_wire(number).map(Self::Lost);
+        };
+        match level.checked_sub(1) {
+            None => Some(Self::PassedOver(None)),
+            Some(severity) => {
+                let level = Level::from_severity(u8::try_from(severity).ok()?)?;
+                Some(Self::PassedOver(Some(level)))
+            }
+        }
+    }
+
+    /// The same without what a counter of unknown groups does not tell apart: the level.
+    #[must_use]
+    pub const fn of_unknown_group(self) -> Self {
+        match self {
+            Self::PassedOver(_) => Self::PassedOver(None),
+            lost @ Self::Lost(_) => lost,
+        }
+    }
+
+    /// The cause of a loss; none if it is none.
+    pub const fn lost(self) -> Option<LossCause> {
+        match self {
+            Self::Lost(cause) => Some(cause),
+            Self::PassedOver(_) => None,
+        }
+    }
+}
+
+impl From<LossCause> for Unwritten {
+    fn from(cause: LossCause) -> Self {
+        Self::Lost(cause)
+    }
+}
+
+impl PartialEq<LossCause> for Unwritten {
+    fn eq(&self, cause: &LossCause) -> bool {
+        *self == Self::Lost(*cause)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn reasons_have_numbers_of_one_byte() {
+        let levels = Level::ALL.into_iter().map(Some).chain([None]);
+        let all = LossCause::ALL.map(Unwritten::Lost).into_iter();
+        let all: std::vec::Vec<_> = all.chain(levels.map(Unwritten::PassedOver)).collect();
+        let numbers: std::collections::BTreeSet<_> =
+            all.iter().map(|reason| reason.number()).collect();
+        assert_eq!(numbers.len(), all.len());
+        for reason in all {
+            assert!(reason.number() < 0x100);
+            assert_eq!(Unwritten::from_number(reason.number()), Some(reason));
+        }
+        assert_eq!([0, 11, 0x7f, 0x87, 0xff].map(Unwritten::from_number), [None; 5]);
+    }
 
     #[test]
     fn causes_have_consecutive_numbers() {

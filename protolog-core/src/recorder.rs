@@ -51,8 +51,8 @@
 mod losses;
 
 pub use losses::{
-    LIMITED_AT, LOSSES, LOSSES_AT, OTHER_LOSSES, OTHER_LOSSES_AT, REMOVED_AT, loss_key,
-    other_losses_at, parse_loss_key,
+    LIMITED_AT, LOSSES, LOSSES_AT, OTHER_LOSSES, OTHER_LOSSES_AT, PASSED_OVER_AT, REMOVED_AT,
+    loss_key, other_losses_at, parse_loss_key,
 };
 
 use crate::hash;

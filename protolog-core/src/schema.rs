@@ -71,6 +71,9 @@ pub mod packet {
     pub const LOCAL_PID: u32 = 1007;
     /// Ours, bool: the timestamp is a guess, as in traces that are made of archives.
     pub const TIME_IS_GUESS: u32 = 1008;
+    /// Ours, repeated, see [`super::passed_over`]: messages that sampling passed over before this
+    /// packet.
+    pub const PASSED_OVER: u32 = 1009;
 }
 
 /// Bits of `TracePacket.sequence_flags`
@@ -120,6 +123,11 @@ pub mod message {
     /// Ours, uint32: bit `i` is set where argument `i` is an unsigned integer that would print
     /// otherwise as a signed one.
     pub const UNSIGNED: u32 = 1000;
+    /// Ours, uint32: the message was sampled, one of so many, or [`RATE_KEPT`] of them. It stands
+    /// for `RATE_OF / RATE_KEPT` messages.
+    pub const RATE_OF: u32 = 1001;
+    /// Ours, uint32: absent for 1
+    pub const RATE_KEPT: u32 = 1002;
 }
 
 /// `ProtoLogViewerConfig`: the dictionary
@@ -369,6 +377,17 @@ pub mod loss {
     pub const LAST: u32 = 5;
     /// uint32: the clock of these times; absent for BOOTTIME
     pub const CLOCK_ID: u32 = 6;
+}
+
+/// Ours: `TracePacket.PASSED_OVER`, a count of messages of one group and level that sampling passed
+/// over
+pub mod passed_over {
+    /// uint32; absent or 0 if the group is not known
+    pub const GROUP_ID: u32 = 1;
+    /// enum, [`crate::Level::wire`]; absent if it is not known
+    pub const LEVEL: u32 = 2;
+    /// uint64: number since the last record on this sequence
+    pub const COUNT: u32 = 3;
 }
 
 /// Ours: causes of losses; [`crate::LossCause`] has their meaning

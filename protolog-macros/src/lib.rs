@@ -34,7 +34,9 @@ pub fn call(input: TokenStream) -> TokenStream {
 /// - `tag = "NET"`: what logcat's formats show; the variant's name where not given;
 /// - `enabled = false`: leaves the texts of the group's calls out of the binary, and in a release
 ///   build their code;
-/// - `log_to_text = true`: prints the group on standard error from the start.
+/// - `log_to_text = true`: prints the group on standard error from the start;
+/// - `sample = "1/100"`: keeps one of 100 messages by chance, but all of WARN and worse, as a rule
+///   `site group NAME=sample:1/100` before all others would.
 ///
 /// On the enum, `#[protolog(crate = path)]` names `protolog_rt` where it is known by another path.
 #[proc_macro_derive(ProtoLogGroup, attributes(protolog))]

@@ -52,6 +52,7 @@ pub use output::summary::Summary;
 pub use output::text::TextWriter;
 pub use pages::Pages;
 pub use pages::page_options::{Decompressed, PageOptions};
+pub use protolog_core::control::rate::Rate;
 pub use protolog_core::{Arg, Level};
 pub use protolog_recording::{
     Flaw, FoundRecording, Recording, RecordingError, Recovered, Tail, TraceFile, TraceSurvey,

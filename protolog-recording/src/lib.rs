@@ -41,8 +41,8 @@ pub use rest::TraceFile;
 pub use scan::{Inflate, TraceSurvey};
 pub use tail::Tail;
 
-use protolog_core::LossCause;
 use protolog_core::recorder::{self, Header, HeaderError, VERSION};
+use protolog_core::{LossCause, Unwritten};
 use std::fmt;
 use std::io::{self, Write};
 
@@ -88,12 +88,13 @@ impl<'a> Recording<'a> {
         TraceFile::read(self)
     }
 
-    /// True if messages were dropped before the process died, which the trace file may report
-    /// already.
+    /// True if messages were dropped or passed over before the process died, which the trace file
+    /// may report already.
     pub fn has_losses(&self) -> bool {
         let keys = (0..recorder::LOSSES).map(|slot| recorder::LOSSES_AT + 16 * slot + 8);
-        let causes = LossCause::ALL.into_iter();
-        let others = causes.filter_map(|cause| recorder::other_losses_at(cause as u32));
+        let reasons = LossCause::ALL.into_iter().map(Unwritten::Lost);
+        let reasons = reasons.chain([Unwritten::PassedOver(None)]);
+        let others = reasons.filter_map(|reason| recorder::other_losses_at(reason.number()));
         keys.chain(others).any(|at| self.counter(at) > 0)
     }
 

@@ -5,6 +5,7 @@
 use protolog_core::schema::{
     loss, packet, process_descriptor, sequence_info, trace, track_descriptor, track_event,
 };
+use protolog_core::{Level, Unwritten};
 use protozero::{Field, Reader};
 use std::collections::BTreeMap;
 use std::io::{self, BufRead};
@@ -98,7 +99,8 @@ impl TraceSurvey {
         inflate: Inflate<'_>,
         more: &mut dyn FnMut(&Self) -> bool,
     ) -> bool {
-        if packet.first() == Some(&TIMESTAMP) && !has(packet, packet::LOSS) {
+        let has_counts = has(packet, packet::LOSS) || has(packet, packet::PASSED_OVER);
+        if packet.first() == Some(&TIMESTAMP) && !has_counts {
             let is_message = has(packet, packet::PROTOLOG_MESSAGE);
             self.messages += u64::from(is_message);
             // What is there for Perfetto's UI only may follow the end.
@@ -115,7 +117,7 @@ impl TraceSurvey {
                 }
                 packet::SEQUENCE_INFO => self.add_info(field),
                 packet::TRACK_DESCRIPTOR => self.add_track(field),
-                packet::LOSS => self.add_loss(field),
+                packet::LOSS | packet::PASSED_OVER => self.add_loss(field),
                 _ => {}
             }
         }
@@ -147,16 +149,20 @@ impl TraceSurvey {
         }
     }
 
-    /// Adds a record of drops.
+    /// Adds a record of drops, or of messages that sampling passed over.
     pub(crate) fn add_loss(&mut self, record: Field<'_>) {
         let (mut group, mut cause, mut count) = (0, 0, 0);
         for field in record.as_message().into_iter().flatten().flatten() {
             match field.number {
                 loss::GROUP_ID => group = field.as_u32().unwrap_or(0),
+                // The level of those that were passed over.
                 loss::CAUSE => cause = field.as_u32().unwrap_or(0),
                 loss::COUNT => count = field.as_u64().unwrap_or(0),
                 _ => {}
             }
+        }
+        if record.number == packet::PASSED_OVER {
+            cause = Unwritten::PassedOver(Level::from_wire(cause.into())).number();
         }
         self.add(group, cause, count);
     }

@@ -179,7 +179,7 @@ fn without_message(bytes: &[u8]) -> Vec<u8> {
     let mut start = 0;
     while let Some(Ok(field)) = fields.next() {
         let end = fields.offset() as usize;
-        if !matches!(field.number, packet::PROTOLOG_MESSAGE | packet::LOSS) {
+        if !matches!(field.number, packet::PROTOLOG_MESSAGE | packet::LOSS | packet::PASSED_OVER) {
             state.extend_from_slice(bytes.get(start..end).unwrap_or_default());
         }
         start = end;

@@ -20,7 +20,7 @@ use protolog_core::schema::{
     clock as clock_field, clock_id, clock_snapshot, loss, loss_cause, message_data, packet,
     sequence_flags, sequence_info, thread_descriptor, track_event, viewer_config,
 };
-use protolog_core::{LossCause, process_track};
+use protolog_core::{Level, LossCause, Unwritten, process_track};
 use protozero::{Heap, Message, Reader};
 use std::collections::HashSet;
 use std::io;
@@ -227,7 +227,8 @@ impl Recovery {
         match *part {
             Part::Packet(packet) => {
                 let fields = Reader::new(packet).flatten();
-                for record in fields.filter(|field| field.number == packet::LOSS) {
+                let is_count = |number| matches!(number, packet::LOSS | packet::PASSED_OVER);
+                for record in fields.filter(|field| is_count(field.number)) {
                     self.reported.add_loss(record);
                 }
                 to.write(id, packet)
@@ -268,7 +269,9 @@ impl Recovery {
             self.leave_out_reported(&mut all);
         }
         for (_, cause, count) in &all {
-            if *cause != loss_cause::TRUNCATED {
+            let is_passed_over =
+                matches!(Unwritten::from_number(*cause), Some(Unwritten::PassedOver(_)));
+            if *cause != loss_cause::TRUNCATED && !is_passed_over {
                 self.report.lost = self.report.lost.saturating_add(*count);
             }
         }
@@ -294,7 +297,11 @@ impl Recovery {
             *count = count.saturating_sub(reported.remove(&(*group, *cause)).unwrap_or(0));
         }
         for (_, cause, count) in all.iter_mut().filter(|(group, ..)| *group == 0) {
-            let same = reported.iter_mut().filter(|((_, known), _)| known == cause);
+            let of_any =
+                |cause: u32| Unwritten::from_number(cause).map(Unwritten::of_unknown_group);
+            let same = reported.iter_mut().filter(|((_, known), _)| {
+                known == cause || of_any(*known).is_some() && of_any(*known) == of_any(*cause)
+            });
             for (_, known) in same {
                 let both = (*known).min(*count);
                 *known -= both;
@@ -312,7 +319,8 @@ pub(super) fn losses(recording: &Recording<'_>) -> impl Iterator<Item = (u32, u3
         let (group, cause) = parse_loss_key(recording.counter(at))?;
         Some((group, cause, recording.counter(at + 8)))
     });
-    let others = LossCause::ALL.into_iter().map(|cause| cause as u32);
+    let others = LossCause::ALL.into_iter().map(Unwritten::Lost);
+    let others = others.chain([Unwritten::PassedOver(None)]).map(Unwritten::number);
     let others =
         others.filter_map(|cause| Some((0, cause, recording.counter(other_losses_at(cause)?))));
     counters.chain(others)
@@ -332,13 +340,23 @@ pub(super) fn set_thread(to: &mut Message<'_, Heap>, thread: &Thread) {
         .string(sequence_info::THREAD_NAME, &thread.name);
 }
 
-/// Adds a loss record.
+/// Adds a record of losses, or of messages that sampling passed over, for a reason with this
+/// number.
 pub(super) fn add_loss(to: &mut Message<'_, Heap>, group: u32, cause: u32, count: u64) {
-    let mut record = to.nested(packet::LOSS);
+    let reason = Unwritten::from_number(cause);
+    let (field, kind) = match reason {
+        Some(Unwritten::PassedOver(level)) => (packet::PASSED_OVER, level.map(Level::wire)),
+        _ => (packet::LOSS, Some(cause)),
+    };
+    let mut record = to.nested(field);
     if group != 0 {
         record.uint32(loss::GROUP_ID, group);
     }
-    record.uint32(loss::CAUSE, cause).uint64(loss::COUNT, count);
+    // The level of those that were passed over.
+    if let Some(kind) = kind {
+        record.uint32(loss::CAUSE, kind);
+    }
+    record.uint64(loss::COUNT, count);
 }
 
 /// Sets the clocks at the start, and the boot id.

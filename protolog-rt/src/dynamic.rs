@@ -6,13 +6,13 @@
 //! as the argument of `%s`, which takes more bytes but loses nothing. The same happens to arguments
 //! that do not fit their template.
 
-use crate::level::rules::{self, RuledCall, SiteState};
+use crate::level::rules::{self, RuledCall};
 use crate::level::{GroupInfo, ProtoLogGroup};
-use crate::log;
+use crate::log::{self, Passed};
 use crate::loss::LossCause;
 use crate::message_table::{self, NewMessage, Signature};
 use crate::value::GrowingString;
-use crate::writer::{self, arg_slice::ArgSlice};
+use crate::writer;
 use protolog_core::control::selector::Call;
 use protolog_core::{Level, message_id};
 use std::fmt;
@@ -47,45 +47,54 @@ pub(crate) fn log_to(group: &'static GroupInfo, level: Level, template: &str, ar
     if !group.compiled || !is_enabled && !rules::may_switch_on(&call) {
         return;
     }
-    let id = || message_id("", template, level, group.name);
     let ruled = if rules::is_any() {
-        rules::ruled_call(&Call { id: Some(id()), ..call })
+        let id = message_id("", template, level, group.name);
+        rules::ruled_call(&Call { id: Some(id), ..call })
     } else {
         RuledCall::default()
     };
-    let rule = ruled.state;
-    if group.takes(level, rule) && !log::passes(ruled, level, group) {
-        return;
+    if let Some(passed) = log::pass_taken(ruled, level, group) {
+        log_passed(group, level, (template, args), passed);
     }
+}
+
+/// Logs a message that rules let pass.
+pub(crate) fn log_passed(
+    group: &'static GroupInfo,
+    level: Level,
+    (template, args): (&str, &[Arg<'_>]),
+    passed: Passed,
+) {
+    let rule = passed.state;
     if rule.is_printed(group.is_text_enabled(level)) {
         crate::text::emit_dynamic(level, group.tag, template, args);
     }
     if rule.is_traced() || group.is_trace_enabled(level) {
-        let id = id();
+        let id = message_id("", template, level, group.name);
         let message = NewMessage { id, template, level, group, place: "", at: None };
-        if !trace_as(message, args, rule) {
-            trace_rendered(group, level, (template, args), rule);
+        if !trace_as(message, args, passed) {
+            trace_rendered(group, level, (template, args), passed);
         }
     }
 }
 
 /// Writes a message, after inserting it into the table if it is new. Returns false, and writes
 /// nothing, if the table is full or has it with other kinds of arguments.
-pub(crate) fn trace_as(message: NewMessage<'_>, args: &[Arg<'_>], rule: SiteState) -> bool {
+pub(crate) fn trace_as(message: NewMessage<'_>, args: &[Arg<'_>], passed: Passed) -> bool {
     let signature = message_table::signature_or_insert(message, message_table::MAX_TEMPLATES);
     let fits = signature.is_some_and(|signature| Signature::of(args) == Some(signature));
     if fits {
-        log::trace_by_rule(message.id, message.level, message.group, &ArgSlice(args), rule);
+        log::trace_passed(message.id, message.level, message.group, args, passed);
     }
     fits
 }
 
 /// Writes a rendered message that has no entry of its own.
-pub(crate) fn trace_text(group: &'static GroupInfo, level: Level, text: &str, rule: SiteState) {
+pub(crate) fn trace_text(group: &'static GroupInfo, level: Level, text: &str, passed: Passed) {
     let id = message_id("", "%s", level, group.name);
     let any = NewMessage { id, template: "%s", level, group, place: "", at: None };
     if message_table::signature_or_insert(any, message_table::MAX_ENTRIES).is_some() {
-        log::trace_by_rule(id, level, group, &ArgSlice(&[Arg::Str(text)]), rule);
+        log::trace_passed(id, level, group, &[Arg::Str(text)], passed);
     } else {
         writer::drop_message(group, level, LossCause::TemplateLimit);
     }
@@ -96,14 +105,14 @@ pub(crate) fn trace_rendered(
     group: &'static GroupInfo,
     level: Level,
     (template, args): (&str, &[Arg<'_>]),
-    rule: SiteState,
+    passed: Passed,
 ) {
     let mut text = GrowingString::<STACK>::new();
     let range = text.append(&Rendered(template, args));
     if text.lacks_memory() {
         writer::drop_message(group, level, LossCause::Truncated);
     }
-    trace_text(group, level, text.text(range), rule);
+    trace_text(group, level, text.text(range), passed);
 }
 
 /// Bytes of a rendered message that need no memory of the heap.
@@ -140,7 +149,7 @@ mod tests {
             let id = 0x00c0_1115_1011_0000;
             let message =
                 NewMessage { id, template, level: Level::Info, group, place: "", at: None };
-            trace_as(message, args, SiteState::default())
+            trace_as(message, args, Passed::default())
         };
         assert!(of("first %d", &[Arg::Int(1)]));
         assert!(of("second %d", &[Arg::Int(2)]), "nobody compares texts");

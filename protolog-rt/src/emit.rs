@@ -3,7 +3,8 @@
 
 #![allow(clippy::inline_always)] // The parts of a site are immediates only where this is inlined.
 
-use crate::log::{FastArgs, trace_by_rule};
+use crate::level::rules::take_kept;
+use crate::log::{FastArgs, Passed, trace_by_rule, trace_sampled};
 use crate::note::NoteRef;
 use crate::site::{self, GroupLevel, Site};
 use crate::sys::errno::KeptErrno;
@@ -51,9 +52,13 @@ fn emit_with_text<A: FastArgs, R: Borrow<A>>(head: Head, note: NoteRef, args: R)
     let _errno = KeptErrno::new();
     let args = args.borrow();
     let (group, level) = head.group_level.parts();
-    let rule = group.rule_of(site::key(note, head.id));
+    let key = site::key(note, head.id);
+    let rule = group.rule_of(key);
     if rule.is_printed(group.is_text_enabled(level)) {
         text::emit_text(head.id, level, group.tag, note.bytes(), args);
     }
-    trace_by_rule(head.id, level, group, args, rule);
+    match take_kept(key) {
+        None => trace_by_rule(head.id, level, group, args, rule),
+        rate => trace_sampled(head.id, level, group, args, Passed { state: rule, rate }),
+    }
 }

@@ -4,8 +4,10 @@
 //! Such a call tests its group's word as a call of Rust does, and has a note with its format
 //! string. The id of its message follows from the note.
 
+use crate::dynamic;
 use crate::emit::emit;
-use crate::log::{ask_id, trace_by_rule};
+use crate::level::rules::take_kept;
+use crate::log::{Passed, ask_id, trace_passed};
 use crate::site;
 use crate::text;
 use crate::writer::arg_slice::ArgSlice;
@@ -28,17 +30,25 @@ pub fn log<A: FastArgs>(site: ForeignSite, args: A) {
 pub fn log_slice(site: ForeignSite, args: &[Arg<'_>]) {
     let site = site.0;
     let (group, level) = site.group_level.parts();
-    let (args, rule) = (ArgSlice(args), group.rule_of(site::key(site.note, site.id)));
-    if rule.is_printed(group.is_text_enabled(level)) {
-        text::emit_text(site.id, level, group.tag, site.note.bytes(), &args);
+    let key = site::key(site.note, site.id);
+    let passed = Passed { state: group.rule_of(key), rate: take_kept(key) };
+    if passed.state.is_printed(group.is_text_enabled(level)) {
+        text::emit_text(site.id, level, group.tag, site.note.bytes(), &ArgSlice(args));
     }
-    trace_by_rule(site.id, level, group, &args, rule);
+    trace_passed(site.id, level, group, args, passed);
 }
 
 /// Logs a message whose template is in no note that a reader can read.
 pub fn log_dynamic(site: ForeignSite, template: &str, args: &[Arg<'_>]) {
     let (group, level) = site.0.group_level.parts();
-    crate::dynamic::log_to(group, level, template, args);
+    match take_kept(site.0.id) {
+        None => dynamic::log_to(group, level, template, args),
+        // It was sampled once.
+        rate => {
+            let passed = Passed { state: group.rule_of(site.0.id), rate };
+            dynamic::log_passed(group, level, (template, args), passed);
+        }
+    }
 }
 
 /// Prints the messages of a group from `level` on; `None` prints none.

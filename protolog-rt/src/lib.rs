@@ -230,7 +230,7 @@ pub use session::life::events::{Deadline, trigger};
 pub use session::life::signals::stop_on_signals;
 pub use session::trigger::settings::{TriggerCounts, Triggers};
 pub use session::{Builder, RecordingPlace, Session};
-pub use stats::{BufferStats, GroupStats, Loss, Summary};
+pub use stats::{BufferStats, GroupStats, Loss, PassedOver, Summary};
 pub use text::print_group;
 pub use value::{BoolArg, FloatArg, IntArg, StringArg};
 pub use writer::prepare_thread;

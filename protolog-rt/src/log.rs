@@ -1,11 +1,14 @@
 //! The entrance to the write path for the rest of the crate.
 
-use crate::level::rules::{RuledCall, SiteState};
+use crate::level::rules::{self, RuledCall, SiteState};
 use crate::level::{self, GroupInfo};
 use crate::note::NoteRef;
 use crate::site::{GroupLevel, key};
-use crate::writer::{self, Head};
-use protolog_core::Level;
+use crate::writer::arg_slice::ArgSlice;
+use crate::writer::sampled::Sampled;
+use crate::writer::{self, Head, HeldBack};
+use protolog_core::control::rate::Rate;
+use protolog_core::{Arg, Level, MAX_PARAMS};
 
 pub(crate) use crate::writer::args::Args;
 pub use crate::writer::fast::FastArgs;
@@ -27,19 +30,64 @@ pub(crate) fn ask_id(group_level: GroupLevel, id: u64) -> bool {
 
 fn ask_by_key(group_level: GroupLevel, key: u64) -> bool {
     let (group, level) = group_level.parts();
-    group.ask_call(level, key).is_some_and(|call| passes(call, level, group))
+    let call = group.ask_call(level, key);
+    let passed = call.and_then(|call| pass(call, level, group));
+    if let Some(passed) = passed {
+        rules::note_kept(key, passed.rate);
+    }
+    passed.is_some()
 }
 
-/// Returns whether a message passes the limits that rules set; one that does not is counted.
-pub(crate) fn passes(call: RuledCall, level: Level, group: &'static GroupInfo) -> bool {
-    let passed = call.pass_limits();
-    if let Err(now) = passed {
-        let is_traced = group.is_trace_enabled(level) && !call.state.is_untraced();
-        if call.state.is_traced() || is_traced {
-            writer::count_limited(GroupLevel::new(group, level), call.state.is_traced(), now);
-        }
+/// A message that is to be logged: what rules make of its call, and the rate at which it was
+/// sampled.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Passed {
+    pub(crate) state: SiteState,
+    pub(crate) rate: Option<Rate>,
+}
+
+/// Returns a message that is not passed over by sampling, and passes the limits that rules set;
+/// another one is counted.
+pub(crate) fn pass(call: RuledCall, level: Level, group: &'static GroupInfo) -> Option<Passed> {
+    // Sessions of a host do not hear at which rate; so such a message is kept.
+    let is_sampled = call.is_sampled() && group.at_host().is_none();
+    let sampled = if is_sampled { call.sample() } else { Ok(None) };
+    let rate = match sampled {
+        Ok(rate) => rate,
+        Err(rules::NotKept) => return count(call, level, group, HeldBack::PassedOver),
+    };
+    match call.pass_limits() {
+        Ok(()) => Some(Passed { state: call.state, rate }),
+        Err(now) => count(call, level, group, HeldBack::Limited { now }),
     }
-    passed.is_ok()
+}
+
+/// As [`pass`]; a message that nobody takes passes.
+pub(crate) fn pass_taken(
+    call: RuledCall,
+    level: Level,
+    group: &'static GroupInfo,
+) -> Option<Passed> {
+    if group.takes(level, call.state) {
+        pass(call, level, group)
+    } else {
+        Some(Passed { state: call.state, rate: None })
+    }
+}
+
+/// Counts a message that does not pass.
+fn count(
+    call: RuledCall,
+    level: Level,
+    group: &'static GroupInfo,
+    reason: HeldBack,
+) -> Option<Passed> {
+    let is_traced = group.is_trace_enabled(level) && !call.state.is_untraced();
+    if call.state.is_traced() || is_traced {
+        let group_level = GroupLevel::new(group, level);
+        writer::count_held_back(group_level, call.state.is_traced(), reason);
+    }
+    None
 }
 
 /// Writes a message with `args` to the sessions that record its level.
@@ -68,6 +116,41 @@ pub(crate) fn trace_by_rule<A: Args>(
     } else if !rule.is_untraced() {
         trace(id, level, group, args);
     }
+}
+
+/// As [`trace_by_rule`], for a message whose rate is known.
+pub(crate) fn trace_passed(
+    id: u64,
+    level: Level,
+    group: &'static GroupInfo,
+    args: &[Arg<'_>],
+    passed: Passed,
+) {
+    let args = &ArgSlice(args);
+    match passed.rate {
+        None => trace_by_rule(id, level, group, args, passed.state),
+        Some(rate) => trace_by_rule(id, level, group, &Sampled { args, rate }, passed.state),
+    }
+}
+
+/// As [`trace_passed`], for arguments of any form. One function for all of them writes the message.
+#[cold]
+pub(crate) fn trace_sampled<A: Args>(
+    id: u64,
+    level: Level,
+    group: &'static GroupInfo,
+    args: &A,
+    passed: Passed,
+) {
+    let mut all = [Arg::Bool(false); MAX_PARAMS];
+    let (mut slots, mut count) = (all.iter_mut(), 0);
+    args.visit(&mut |arg| {
+        if let Some(slot) = slots.next() {
+            *slot = arg;
+            count += 1;
+        }
+    });
+    trace_passed(id, level, group, all.get(..count).unwrap_or_default(), passed);
 }
 
 /// As [`trace`], with the thread's stack trace, whether or not a session asks for those.

@@ -1,4 +1,5 @@
-//! Counters of lost messages by group and cause, without locks and safe in signal handlers.
+//! Counters of messages that were not written, by group and reason, without locks and safe in
+//! signal handlers: lost ones by cause, and those that sampling passed over by level.
 //!
 //! Invariants: each count that is added is taken exactly once; a pair of group and cause that finds
 //! no slot is counted under group 0, "not known", of its cause, never dropped.
@@ -11,15 +12,17 @@ mod unattributed;
 pub(crate) use unattributed::{UnattributedLosses, UnattributedSnapshot};
 
 use crate::sync::{AtomicU64, Ordering};
+use protolog_core::Level;
 pub use protolog_core::LossCause;
+pub(crate) use protolog_core::Unwritten;
 use std::sync::Arc;
 
-/// A number of lost messages of one group for one cause.
+/// A number of messages of one group that were not written for one reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LossCount {
     /// Id of the group, 0 if it is not known.
     pub(crate) group: u32,
-    pub(crate) cause: LossCause,
+    pub(crate) cause: Unwritten,
     pub(crate) count: u64,
     /// When the first and the last were lost, in nanoseconds of BOOTTIME; none if nobody noted it.
     pub(crate) times: Option<(u64, u64)>,
@@ -27,8 +30,8 @@ pub(crate) struct LossCount {
 
 impl LossCount {
     /// A number of messages that were lost at an unknown time.
-    pub(crate) const fn new(group: u32, cause: LossCause, count: u64) -> Self {
-        Self { group, cause, count, times: None }
+    pub(crate) fn new(group: u32, cause: impl Into<Unwritten>, count: u64) -> Self {
+        Self { group, cause: cause.into(), count, times: None }
     }
 
     /// Adds it to `all`, of which each has its own group and cause.
@@ -56,14 +59,14 @@ impl LossCount {
     }
 }
 
-/// Number of pairs of group and cause with a slot of their own.
+/// Number of pairs of group and reason with a slot of their own.
 const SLOTS: usize = 48;
 
 /// Counters that outlive the process, such as those of a recorder's file; each loss is added to
 /// them as well. Called in signal handlers too.
 pub(crate) trait Mirror: std::fmt::Debug + Send + Sync {
     /// Adds `count` messages of group `group`, 0 if it is not known.
-    fn add(&self, group: u32, cause: LossCause, count: u64);
+    fn add(&self, group: u32, cause: Unwritten, count: u64);
 }
 
 /// Counters by group and cause.
@@ -73,8 +76,8 @@ pub(crate) struct LossCounters {
     /// Not 0 if a loss was counted since all were taken.
     pending: AtomicU64,
     slots: [LossSlot; SLOTS],
-    /// By cause, for pairs that found no slot.
-    rest: [AtomicU64; LossCause::ALL.len()],
+    /// By reason, for pairs that found no slot.
+    rest: [AtomicU64; REST.len()],
 }
 
 #[derive(Debug)]
@@ -89,6 +92,25 @@ struct LossSlot {
 
 const USED: u64 = 1 << 63;
 
+/// The reasons that are told apart of messages of unknown groups.
+const REST: [Unwritten; LossCause::ALL.len() + 1] = {
+    let mut all = [Unwritten::PassedOver(None); LossCause::ALL.len() + 1];
+    let mut index = 0;
+    while index < LossCause::ALL.len() {
+        all[index] = Unwritten::Lost(LossCause::ALL[index]);
+        index += 1;
+    }
+    all
+};
+
+/// The place of a reason among [`REST`].
+const fn rest_index(cause: Unwritten) -> usize {
+    match cause {
+        Unwritten::Lost(cause) => cause as usize - 1,
+        Unwritten::PassedOver(_) => LossCause::ALL.len(),
+    }
+}
+
 impl LossCounters {
     /// Creates counters at zero.
     pub(crate) const fn new() -> Self {
@@ -96,7 +118,7 @@ impl LossCounters {
             mirror: None,
             pending: AtomicU64::new(0),
             slots: [const { LossSlot::new() }; SLOTS],
-            rest: [const { AtomicU64::new(0) }; LossCause::ALL.len()],
+            rest: [const { AtomicU64::new(0) }; REST.len()],
         }
     }
 
@@ -112,7 +134,8 @@ impl LossCounters {
 
     /// Counts `count` lost messages of group `group`.
     #[cold]
-    pub(crate) fn add(&self, group: u32, cause: LossCause, count: u64) {
+    pub(crate) fn add(&self, group: u32, cause: impl Into<Unwritten>, count: u64) {
+        let cause = cause.into();
         self.restore(LossCount::new(group, cause, count));
         if let Some(mirror) = &self.mirror {
             mirror.add(group, cause, count);
@@ -123,27 +146,38 @@ impl LossCounters {
     /// BOOTTIME. Returns whether it is the first since those were taken.
     #[cold]
     pub(crate) fn add_limited(&self, group: u32, now: u64) -> bool {
-        let cause = LossCause::Limited;
-        let lost = LossCount { times: Some((now, now)), ..LossCount::new(group, cause, 1) };
-        let is_first = self.restore(lost);
+        let lost = LossCount::new(group, LossCause::Limited, 1);
+        self.add_held_back(LossCount { times: Some((now, now)), ..lost })
+    }
+
+    /// Counts a message of this group and level that sampling passed over. Returns whether it is
+    /// the first since those were taken.
+    #[cold]
+    pub(crate) fn add_passed_over(&self, group: u32, level: Level) -> bool {
+        self.add_held_back(LossCount::new(group, Unwritten::PassedOver(Some(level)), 1))
+    }
+
+    fn add_held_back(&self, one: LossCount) -> bool {
+        let is_first = self.restore(one);
         if let Some(mirror) = &self.mirror {
-            mirror.add(group, cause, 1);
+            mirror.add(one.group, one.cause, one.count);
         }
         is_first
     }
 
-    /// Adds losses that the mirror has already. Returns whether they are the first with times.
+    /// Adds losses that the mirror has already. Returns whether they are the first of their kind.
     pub(crate) fn restore(&self, lost: LossCount) -> bool {
-        let key = USED | (lost.group as u64) << 8 | lost.cause as u64;
+        let key = USED | (lost.group as u64) << 8 | u64::from(lost.cause.number());
         self.add_key(key, lost)
     }
 
     fn add_key(&self, key: u64, lost: LossCount) -> bool {
         let slot = self.slots.iter().find(|slot| slot.claim(key));
-        let times = slot.zip(lost.times);
-        let is_first = times.is_some_and(|(slot, (first, last))| slot.note_times(first, last));
-        let counter = slot.map_or(&self.rest[lost.cause as usize - 1], |slot| &slot.count);
-        counter.fetch_add(lost.count, Ordering::Release);
+        if let Some((slot, (first, last))) = slot.zip(lost.times) {
+            slot.note_times(first, last);
+        }
+        let counter = slot.map_or(&self.rest[rest_index(lost.cause)], |slot| &slot.count);
+        let is_first = counter.fetch_add(lost.count, Ordering::Release) == 0;
         // After the count, so that a reader that misses it comes back.
         self.pending.store(1, Ordering::Release);
         is_first
@@ -160,30 +194,29 @@ impl LossCounters {
         let mut all = Vec::new();
         for slot in &self.slots {
             let key = slot.key.load(Ordering::Acquire);
-            let Some(&cause) = LossCause::ALL.iter().find(|&&cause| cause as u64 == key & 0xff)
-            else {
-                break;
-            };
+            let Some(cause) = reason_of(key) else { break };
             let count = slot.count.load(Ordering::Relaxed);
             all.push(LossCount::new((key >> 8) as u32, cause, count));
         }
-        for (cause, counter) in LossCause::ALL.into_iter().zip(&self.rest) {
+        for (cause, counter) in REST.into_iter().zip(&self.rest) {
             all.push(LossCount::new(0, cause, counter.load(Ordering::Relaxed)));
         }
         all.retain(|counted| counted.count > 0);
         all
     }
 
-    /// Takes the messages that limits suppressed, and leaves other losses.
-    pub(crate) fn take_limited(&self) -> Vec<LossCount> {
+    /// Takes the messages that limits suppressed and sampling passed over, and leaves other losses.
+    pub(crate) fn take_held_back(&self) -> Vec<LossCount> {
         let mut taken = Vec::new();
         if !self.has_pending() {
             return taken;
         }
         for slot in &self.slots {
             let key = slot.key.load(Ordering::Acquire);
-            if key & 0xff == LossCause::Limited as u64 {
-                let lost = LossCount::new((key >> 8) as u32, LossCause::Limited, 0);
+            let is_held_back =
+                |cause: &Unwritten| cause.lost().is_none_or(|it| it == LossCause::Limited);
+            if let Some(cause) = reason_of(key).filter(is_held_back) {
+                let lost = LossCount::new((key >> 8) as u32, cause, 0);
                 slot.offer(lost, &mut |lost| {
                     taken.push(lost);
                     true
@@ -207,21 +240,23 @@ impl LossCounters {
     fn try_take(&self, mut accept: impl FnMut(LossCount) -> bool) -> bool {
         for slot in &self.slots {
             let key = slot.key.load(Ordering::Acquire);
-            let Some(&cause) = LossCause::ALL.iter().find(|&&cause| cause as u64 == key & 0xff)
-            else {
-                break;
-            };
+            let Some(cause) = reason_of(key) else { break };
             if !slot.offer(LossCount::new((key >> 8) as u32, cause, 0), &mut accept) {
                 return false;
             }
         }
-        for (cause, counter) in LossCause::ALL.into_iter().zip(&self.rest) {
+        for (cause, counter) in REST.into_iter().zip(&self.rest) {
             if !offer(LossCount::new(0, cause, 0), counter, &mut accept) {
                 return false;
             }
         }
         true
     }
+}
+
+/// The reason in a slot's key; none of a slot that is not used.
+fn reason_of(key: u64) -> Option<Unwritten> {
+    Unwritten::from_number((key & 0xff) as u32).filter(|_| key & USED != 0)
 }
 
 /// Takes what a counter has, unless `accept` refuses it; returns false then.
@@ -269,8 +304,8 @@ impl LossSlot {
     }
 
     /// Notes when messages were lost that are counted next. One thread adds to a slot with times,
-    /// or the last one has ended. Returns whether nothing was noted before.
-    fn note_times(&self, first: u64, last: u64) -> bool {
+    /// or the last one has ended.
+    fn note_times(&self, first: u64, last: u64) {
         let before = self.first.load(Ordering::Relaxed);
         if before == 0 || first < before {
             self.first.store(first, Ordering::Relaxed);
@@ -278,7 +313,6 @@ impl LossSlot {
         if last > self.last.load(Ordering::Relaxed) {
             self.last.store(last, Ordering::Relaxed);
         }
-        before == 0
     }
 
     /// Takes the slot for `key` if it is unused. Returns true if it is the slot of `key`.
@@ -327,10 +361,10 @@ mod tests {
     use std::sync::Mutex;
 
     #[derive(Debug, Default)]
-    struct Recorded(Mutex<Vec<(u32, LossCause, u64)>>);
+    struct Recorded(Mutex<Vec<(u32, Unwritten, u64)>>);
 
     impl Mirror for Recorded {
-        fn add(&self, group: u32, cause: LossCause, count: u64) {
+        fn add(&self, group: u32, cause: Unwritten, count: u64) {
             self.0.lock().unwrap().push((group, cause, count));
         }
     }
@@ -344,13 +378,13 @@ mod tests {
             losses.restore(LossCount::new(group, cause, count));
         }
         assert_eq!(taken(&losses), [(7, LossCause::BufferFull, 2)]);
-        assert_eq!(*mirror.0.lock().unwrap(), [(7, LossCause::BufferFull, 2)]);
+        assert_eq!(*mirror.0.lock().unwrap(), [(7, LossCause::BufferFull.into(), 2)]);
     }
 
     fn taken(losses: &LossCounters) -> Vec<(u32, LossCause, u64)> {
         let mut all = Vec::new();
         losses.take(|counted| {
-            all.push((counted.group, counted.cause, counted.count));
+            all.push((counted.group, counted.cause.lost().expect("a loss"), counted.count));
             true
         });
         all
@@ -395,7 +429,7 @@ mod tests {
         assert_eq!(taken(&losses), expected);
         losses.add_limited(7, 200);
         losses.add(7, LossCause::Truncated, 1);
-        assert_eq!(losses.take_limited().len(), 1);
+        assert_eq!(losses.take_held_back().len(), 1);
         assert_eq!(taken(&losses), [(7, 1, None)], "other losses stay");
         assert!(losses.add_limited(7, 300));
         losses.take(|_| false);

@@ -1,6 +1,6 @@
 //! Statistics of a session: written messages and bytes, and losses by group and cause.
 
-use protolog_core::LossCause;
+use protolog_core::{Level, LossCause};
 
 pub use protolog_core::BufferStats;
 
@@ -14,6 +14,9 @@ pub struct Summary {
     pub bytes: u64,
     /// Losses by group and cause. The trace holds them too, at the places where they happened.
     pub losses: Vec<Loss>,
+    /// Messages that [sampling](crate::Builder::sample) passed over, by group and level. They are
+    /// not lost: those that were kept stand for them.
+    pub passed_over: Vec<PassedOver>,
     /// Statistics by group, sorted by name. Groups without messages and losses are left out.
     pub groups: Vec<GroupStats>,
     /// Statistics of the buffer.
@@ -56,6 +59,15 @@ impl Summary {
             }
         }
         self.losses.sort();
+        for new in other.passed_over {
+            let same =
+                |known: &&mut PassedOver| known.group == new.group && known.level == new.level;
+            match self.passed_over.iter_mut().find(same) {
+                Some(known) => known.count += new.count,
+                None => self.passed_over.push(new),
+            }
+        }
+        self.passed_over.sort();
         self.add_groups(other.groups);
         self.buffer = other.buffer;
         self.has_spans |= other.has_spans;
@@ -121,6 +133,18 @@ pub struct Loss {
     pub group: Option<String>,
     /// The cause.
     pub cause: LossCause,
+    /// Number of messages.
+    pub count: u64,
+}
+
+/// Messages of one group and level that sampling passed over.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct PassedOver {
+    /// Full name of the group; none if it is not known, or not any more.
+    pub group: Option<String>,
+    /// The level; none if it is not known.
+    pub level: Option<Level>,
     /// Number of messages.
     pub count: u64,
 }

@@ -16,6 +16,7 @@
 //! | [`thread_state`], [`reentrancy`], [`routes`], [`spares`], [`scope`] | where a thread's messages go; signal handlers |
 //! | [`mod@slice`], [`track`], [`stack`] | packets with more than a message |
 //! | [`drops`] | counting messages that are dropped |
+//! | [`sampled`] | messages that say at which rate they were sampled |
 //! | [`own`], [`state`], [`split`] | chunks: taking, setting up, completing; packets larger than one |
 //! | [`gate`], [`reclaim`] | other threads that may touch a chunk |
 //!
@@ -39,6 +40,7 @@ pub(crate) mod fast;
 pub(crate) mod fields;
 mod for_all;
 mod gate;
+mod held_back;
 mod intern;
 mod layout;
 mod level_cache;
@@ -51,6 +53,7 @@ pub(crate) mod reclaim;
 mod reentrancy;
 mod routes;
 pub(crate) mod running;
+pub(crate) mod sampled;
 pub(crate) mod scope;
 #[cfg_attr(not(feature = "tracing"), allow(dead_code))] // Only that bridge writes slices.
 pub(crate) mod slice;
@@ -65,7 +68,8 @@ mod thread_state;
 // Only that bridge asks for the current track.
 pub(crate) mod track;
 
-pub(crate) use drops::{count_limited, drop_message};
+pub(crate) use drops::{count_held_back, drop_message};
+pub(crate) use held_back::HeldBack;
 pub(crate) use path::{write_message, write_packet, write_to_all, write_with_stack};
 pub(crate) use reentrancy::{ReentrancyGuard, guarded};
 pub use routes::prepare_thread;
@@ -170,9 +174,14 @@ impl Writer {
         self.epoch.load(Ordering::Relaxed) != running::epoch()
     }
 
-    /// Counts a message of a group that a limit suppressed, of the writer's own thread.
-    fn count_limited(&self, group: u32, now: u64) {
-        if self.losses.add_limited(group, now) {
+    /// Counts a message that a rule held back, of the writer's own thread.
+    fn count_held_back(&self, head: Head, reason: HeldBack) {
+        let group = head.group().id;
+        let is_first = match reason {
+            HeldBack::Limited { now } => self.losses.add_limited(group, now),
+            HeldBack::PassedOver => self.losses.add_passed_over(group, head.level()),
+        };
+        if is_first {
             self.gate.enter();
             // SAFETY: *busy*: called by the writer's thread, which is within a message or guarded.
             let own = unsafe { &*self.own.get() };

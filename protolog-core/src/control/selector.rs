@@ -150,6 +150,18 @@ impl<'a> Selector<'a> {
         })
     }
 
+    /// Returns whether it names this level: it asks for levels, and takes this one not only as more
+    /// severe than all that it asks for. So `warn` and `debug-warn` name WARN, `debug` does not.
+    pub fn names_level(&self, level: Level) -> bool {
+        self.conditions().iter().any(|condition| {
+            let Condition::Levels(levels) = *condition else { return false };
+            let is_open = levels & 1 << Level::Wtf.severity() != 0;
+            let least = levels.trailing_zeros() as u8;
+            levels & 1 << level.severity() != 0
+                && (!is_open || level.severity() == least || least >= Level::Warn.severity())
+        })
+    }
+
     /// Returns whether calls that it names may move: it asks for an id and for a place.
     pub fn may_move(&self) -> bool {
         let has = |is_it: fn(&Condition<'_>) -> bool| self.conditions().iter().any(is_it);
@@ -286,6 +298,24 @@ mod tests {
             let displayed = selector.to_string();
             let again = Selector::parse(&displayed).map(|again| again.to_string());
             assert_eq!(again.as_deref(), Ok(&*displayed), "{text}");
+        }
+    }
+
+    #[test]
+    fn levels_are_named_or_only_more_severe() {
+        for (text, named) in [
+            ("net", ""),
+            ("debug", "D"),
+            ("net and warn", "WEF"),
+            ("debug-warn", "DIW"),
+            ("error and net", "EF"),
+            ("verbose-wtf", "V"),
+        ] {
+            let selector = Selector::parse(text).expect("a selector");
+            let names = |level: &Level| selector.names_level(*level);
+            let found: std::string::String =
+                Level::ALL.into_iter().filter(names).map(Level::letter).collect();
+            assert_eq!(found, named, "{text}");
         }
     }
 

@@ -10,14 +10,17 @@
 //! site net=limit:100/s:500           each call at most 100 times a second, and 500 at once
 //! site net=group-limit:1000/s        all calls that the rule takes in a group together
 //! site net=nolimit,nogroup-limit     without limits, whatever an earlier rule says
+//! site net=sample:1/100              one of 100 messages by chance; of WARN and worse only by name
+//! site net=nosample                  all of them, whatever an earlier rule says
 //! ```
 //!
-//! [`super::limit`] has the forms of limits.
+//! [`super::limit`] has the forms of limits, [`super::rate`] those of rates.
 //!
 //! A rule changes only what it mentions, and a later rule wins.
 
 use super::limit::Limit;
 use super::name::{after_keyword, find_unquoted};
+use super::rate::Rate;
 use super::selector::{Selector, SelectorError};
 use super::setting::Settings;
 use super::words::OneLine;
@@ -34,6 +37,8 @@ pub struct SiteSetting {
     pub limit: Option<Option<Limit>>,
     /// The limit of all calls together that the rule takes in a group.
     pub group_limit: Option<Option<Limit>>,
+    /// The rate at which messages are sampled; `Some(None)` for all of them.
+    pub sample: Option<Option<Rate>>,
     /// Earlier rules no longer hold.
     pub resets: bool,
 }
@@ -108,6 +113,7 @@ impl SiteSetting {
             text: self.text.filter(|_| later.text.is_none()),
             limit: self.limit.filter(|_| later.limit.is_none()),
             group_limit: self.group_limit.filter(|_| later.group_limit.is_none()),
+            sample: self.sample.filter(|_| later.sample.is_none()),
             resets: self.resets,
         }
     }
@@ -135,12 +141,16 @@ impl SiteSetting {
                 setting.limit = Some(None);
             } else if is("nogroup-limit") {
                 setting.group_limit = Some(None);
+            } else if is("nosample") {
+                setting.sample = Some(None);
             } else if is("default") {
                 setting.resets = true;
             } else if let Some(limit) = limit_of("limit", word) {
                 setting.limit = Some(Some(limit));
             } else if let Some(limit) = limit_of("group-limit", word) {
                 setting.group_limit = Some(Some(limit));
+            } else if let Some(rate) = value_of("sample", word).and_then(Rate::parse) {
+                setting.sample = Some(Some(rate));
             } else {
                 return Err(word);
             }
@@ -151,9 +161,14 @@ impl SiteSetting {
 
 /// The limit in a word of this name: `limit:100/s`, or with a space.
 fn limit_of(name: &str, word: &str) -> Option<Limit> {
+    value_of(name, word).and_then(Limit::parse)
+}
+
+/// The text behind this name in a word: `NAME:TEXT`, or with a space.
+fn value_of<'a>(name: &str, word: &'a str) -> Option<&'a str> {
     let (start, rest) = word.split_at_checked(name.len())?;
     let rest = rest.strip_prefix([':', ' '])?;
-    start.eq_ignore_ascii_case(name).then(|| Limit::parse(rest)).flatten()
+    start.eq_ignore_ascii_case(name).then_some(rest)
 }
 
 fn item<'a>(
@@ -256,7 +271,11 @@ impl fmt::Display for SiteSetting {
             }
             comma = ",";
         }
-        Ok(())
+        match self.sample {
+            Some(Some(rate)) => write!(f, "{comma}sample:{rate}"),
+            Some(None) => write!(f, "{comma}nosample"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -282,7 +301,8 @@ mod tests {
     #[test]
     fn rules_are_read_as_the_vectors_say() {
         let mut rows = 0;
-        for line in include_str!("../../testdata/site_rules.tsv").lines().skip(1) {
+        let rates = include_str!("../../testdata/sample_rules.tsv").lines().skip(1);
+        for line in include_str!("../../testdata/site_rules.tsv").lines().skip(1).chain(rates) {
             let (text, expected) = line.split_once('\t').expect("two cells");
             assert_eq!(read(&text.replace("\\n", "\n")).join(" | "), expected, "{text:?}");
             rows += 1;

@@ -4,6 +4,7 @@
 //! by cause stand before others.
 
 use super::SESSION_ID_AT;
+use crate::loss::Unwritten;
 use crate::schema::loss_cause;
 
 /// Offset of the loss counters by group and cause.
@@ -20,6 +21,14 @@ pub const REMOVED_AT: usize = SESSION_ID_AT + 16;
 /// Offset of the number of messages that a limit suppressed, of groups without a counter, a u64.
 pub const LIMITED_AT: usize = REMOVED_AT + 8;
 
+/// Offset of the number of messages that sampling passed over, of groups without a counter, a u64.
+pub const PASSED_OVER_AT: usize = LIMITED_AT + 8;
+
+const _: () = assert!(PASSED_OVER_AT + 8 <= LOSSES_AT);
+
+/// The number of [`PASSED_OVER_AT`].
+const PASSED_OVER: u32 = Unwritten::PassedOver(None).number();
+
 const LOSS_USED: u64 = 1 << 63;
 
 /// The offset of the counter of losses by a cause; none if this version has no such cause.
@@ -27,6 +36,7 @@ pub const fn other_losses_at(cause: u32) -> Option<usize> {
     match cause {
         loss_cause::REMOVED => Some(REMOVED_AT),
         loss_cause::LIMITED => Some(LIMITED_AT),
+        PASSED_OVER => Some(PASSED_OVER_AT),
         1.. if cause as usize <= OTHER_LOSSES => Some(OTHER_LOSSES_AT + 8 * (cause as usize - 1)),
         _ => None,
     }

@@ -30,14 +30,16 @@ fn described(group_enum: &Ident, index: usize, group: &Group) -> TokenStream {
         Some(tag) => TokenTree::Literal(tag.clone()).into(),
         None => text(&name),
     };
-    with_commas([
+    let parts = [
         TokenTree::Ident(group.name.clone()).into(),
         literal(Literal::usize_unsuffixed(index), site),
         text(&full),
         tag,
         ident(if group.enabled { "true" } else { "false" }, site),
         ident(if group.log_to_text { "true" } else { "false" }, site),
-    ])
+    ];
+    let sample = group.sample.iter().map(|rate| TokenTree::Literal(rate.clone()).into());
+    with_commas(parts.into_iter().chain(sample))
 }
 
 /// A name without the mark of raw identifiers.

@@ -9,7 +9,8 @@ use std::iter::Peekable;
 const MAX_GROUPS: usize = 1024;
 
 const ENUM_HELP: &str = "derive `ProtoLogGroup` for an enum whose variants have no fields";
-const KEYS: &str = "use `tag = \"…\"`, `enabled = false` or `log_to_text = true`";
+const KEYS: &str =
+    "use `tag = \"…\"`, `enabled = false`, `log_to_text = true` or `sample = \"1/100\"`";
 
 /// A group enum.
 pub(super) struct GroupEnum {
@@ -26,6 +27,8 @@ pub(super) struct Group {
     pub(super) tag: Option<Literal>,
     pub(super) enabled: bool,
     pub(super) log_to_text: bool,
+    /// The rate of sampling, a string literal where given.
+    pub(super) sample: Option<Literal>,
 }
 
 type Tokens = Peekable<proc_macro::token_stream::IntoIter>;
@@ -93,12 +96,13 @@ fn group(variant: Vec<TokenTree>) -> Result<Group, Problem> {
             "remove them: a group is a constant",
         ));
     }
-    let mut group = Group { name, tag: None, enabled: true, log_to_text: false };
+    let mut group = Group { name, tag: None, enabled: true, log_to_text: false, sample: None };
     for Setting { key, value } in settings {
         match key.to_string().as_str() {
             "tag" => group.tag = Some(string(&key, &value)?),
             "enabled" => group.enabled = boolean(&key, &value)?,
             "log_to_text" => group.log_to_text = boolean(&key, &value)?,
+            "sample" => group.sample = Some(string(&key, &value)?),
             other => {
                 return Err(Problem::new(
                     key.span(),

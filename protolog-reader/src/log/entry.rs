@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use protolog_core::control::rate::Rate;
 use protolog_core::{Arg, ParamKind};
 use protozero::Reader;
 
@@ -73,6 +74,23 @@ impl<'a> Entry<'a> {
         message_fields::message_id(self.fields())
     }
 
+    /// The rate at which it was sampled: it stands for [`Rate::weight`] messages. None if every
+    /// message was kept.
+    pub fn rate(&self) -> Option<Rate> {
+        // As nearly all messages are.
+        let bytes = self.log.blocks().bytes(self.record.message);
+        if message_fields::outline(bytes, |_| {}).is_some() {
+            return None;
+        }
+        let (mut kept, mut of) = (1, None);
+        self.visit_fields(|field| match field {
+            MessageField::RateOf(number) => of = Some(number),
+            MessageField::RateKept(number) => kept = number,
+            _ => {}
+        });
+        Rate::new(kept, of?)
+    }
+
     /// The size of the message in the trace, in bytes, without its packet's timestamp and without
     /// its strings.
     pub fn encoded_size(&self) -> usize {
@@ -109,7 +127,7 @@ impl<'a> Entry<'a> {
                 values.args.push(Arg::Str(self.log.interned(index).unwrap_or(mark)));
             }
             MessageField::Unsigned(bits) => values.unsigned |= bits,
-            MessageField::StackTrace(_) => {}
+            MessageField::StackTrace(_) | MessageField::RateOf(_) | MessageField::RateKept(_) => {}
         });
         let (dictionary, id) = (self.log.dictionary(), values.message_id);
         let counts = || render::counts(&values.args);
@@ -141,7 +159,10 @@ impl<'a> Entry<'a> {
             MessageField::Int(_) => counts[ParamKind::Int as usize] += 1,
             MessageField::Float(_) => counts[ParamKind::Float as usize] += 1,
             MessageField::Bool(_) => counts[ParamKind::Bool as usize] += 1,
-            MessageField::Unsigned(_) | MessageField::StackTrace(_) => {}
+            MessageField::Unsigned(_)
+            | MessageField::StackTrace(_)
+            | MessageField::RateOf(_)
+            | MessageField::RateKept(_) => {}
         });
         (id, counts)
     }

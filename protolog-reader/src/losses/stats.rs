@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 pub use protolog_core::BufferStats;
+use protolog_core::Level;
 use protolog_core::schema::{buffer_stats, trace_stats};
 use protozero::{DecodeError, Field};
 
@@ -37,6 +38,9 @@ pub struct Stats {
     pub malformed_elements: u64,
     /// Losses by reason and, if known, id of the group. A loss of unknown size counts as one.
     pub lost: BTreeMap<(LossReason, Option<u32>), u64>,
+    /// Messages that sampling passed over, by id of the group and level, if they are known. They
+    /// are not lost.
+    pub passed_over: BTreeMap<(Option<u32>, Option<Level>), u64>,
     /// Entries whose time is a guess.
     pub guessed_times: u64,
     /// Clocks that were ignored because a snapshot or sequence had too many of them.

@@ -261,11 +261,14 @@ impl<'a, 'b> Copier<'a, 'b> {
         place: &Place,
         omitted: &mut Omitted,
     ) {
-        let losses = fields(bytes).filter(|(field, _)| field.number == packet::LOSS);
+        let is_loss = |number: u32| matches!(number, packet::LOSS | packet::PASSED_OVER);
+        let losses = fields(bytes).filter(|(field, _)| is_loss(field.number));
         for (loss, _) in losses {
+            // The level of what was passed over stands where a loss has its cause.
+            let kind = u64::from(loss.number - packet::LOSS) << 32;
             let known = LossRecord::parse(loss).is_ok_and(|loss| {
                 let LossRecord { group, cause, count, .. } = loss;
-                let parts = [group.unwrap_or(0).into(), cause.into(), count];
+                let parts = [group.unwrap_or(0).into(), kind | u64::from(cause), count];
                 let guessed = place.loss_moment.guessed.into();
                 let content =
                     parts.iter().fold(guessed, |sum, part| mix(sum ^ mix(part.wrapping_add(9))));

@@ -149,7 +149,7 @@ impl Rest {
             let is_omitted = match field.number {
                 packet::TRUSTED_PACKET_SEQUENCE_ID => true,
                 packet::PROTOLOG_MESSAGE | packet::TRACK_EVENT => omitted.logged,
-                packet::LOSS => losses.next().copied().unwrap_or(false),
+                packet::LOSS | packet::PASSED_OVER => losses.next().copied().unwrap_or(false),
                 packet::PREVIOUS_PACKET_DROPPED => omitted.mark,
                 packet::TIMESTAMP => {
                     (rest.timestamp, rest.has_timestamp) = (field.as_u64().unwrap_or(0), true);

@@ -239,6 +239,8 @@ impl Sequence {
                     content.add(5, string(interned_data::PROTOLOG_STACKTRACE, iid));
                 }
                 MessageField::Unsigned(bits) => content.add(6, bits.into()),
+                MessageField::RateOf(of) => content.add(7, of.into()),
+                MessageField::RateKept(kept) => content.add(8, kept.into()),
             })?;
         }
         if let Some(event) = packet.track_event {

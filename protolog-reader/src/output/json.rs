@@ -217,6 +217,9 @@ impl<'a> JsonWriter<'a> {
             out.extend_from_slice(b",\"message_guessed\":true");
         }
         out.extend_from_slice(members.map_or(&[], |members| &members.location));
+        if let Some(rate) = entry.rate() {
+            push_member(out, "rate", &rate.to_string());
+        }
         if let Some(stack_trace) = entry.stack_trace() {
             push_member(out, "stack_trace", stack_trace);
         }

@@ -21,6 +21,9 @@ pub(crate) enum MessageField {
     StackTrace(u64),
     /// Bit `i` is set where argument `i` is an unsigned integer.
     Unsigned(u32),
+    /// The message was sampled, one of so many or several of them.
+    RateOf(u32),
+    RateKept(u32),
 }
 
 /// Calls `visitor` for each field, in the order of the wire.
@@ -40,6 +43,8 @@ pub(crate) fn visit(
             message::MESSAGE_ID => visitor(MessageField::MessageId(field.as_fixed64()?)),
             message::STACKTRACE_IID => visitor(MessageField::StackTrace(field.as_u64()?)),
             message::UNSIGNED => visitor(MessageField::Unsigned(field.as_u32()?)),
+            message::RATE_OF => visitor(MessageField::RateOf(field.as_u32()?)),
+            message::RATE_KEPT => visitor(MessageField::RateKept(field.as_u32()?)),
             message::STR_PARAM_IIDS => {
                 varints(field, |value| visitor(MessageField::String(value)))?;
             }

@@ -48,7 +48,8 @@ pub(crate) struct Packet<'a> {
     /// `merge/processes_apart.rs`.
     pub(crate) local_pid: Option<u32>,
     pub(crate) describes_track: bool,
-    /// `LOSS` is repeated, so its records are read in a second pass over the packet.
+    /// `LOSS` and `PASSED_OVER` are repeated, so their records are read in a second pass over the
+    /// packet.
     pub(crate) has_losses: bool,
 }
 
@@ -124,7 +125,7 @@ impl<'a> Packet<'a> {
             packet::COMPRESSED_PACKETS | ZSTD_COMPRESSED_PACKETS => {
                 self.compressed = nested(field)?;
             }
-            packet::LOSS => self.has_losses = true,
+            packet::LOSS | packet::PASSED_OVER => self.has_losses = true,
             packet::TIME_IS_GUESS => self.time_is_guess = field.as_bool()?,
             _ => {}
         }

@@ -39,10 +39,8 @@ pub(super) fn write(
         let known = call(group, level, file, &lines);
         ruled = rules::ruled_call(&Call { id: Some(id), template: text, ..known });
     }
-    let rule = ruled.state;
-    if group.takes(level, rule) && !log::passes(ruled, level, group) {
-        return;
-    }
+    let Some(passed) = log::pass_taken(ruled, level, group) else { return };
+    let rule = passed.state;
     if rule.is_printed(group.is_text_enabled(level)) {
         crate::text::emit_dynamic(level, group.tag, "%s", &[Arg::Str(text)]);
     }
@@ -51,8 +49,8 @@ pub(super) fn write(
     }
     let at = Some((file, line)).filter(|(file, _)| !file.is_empty());
     let message = NewMessage { id, template: "%s", level, group, place, at };
-    if !trace_as(message, &[Arg::Str(text)], rule) {
-        trace_text(group, level, text, rule);
+    if !trace_as(message, &[Arg::Str(text)], passed) {
+        trace_text(group, level, text, passed);
     }
 }
 

@@ -24,7 +24,7 @@ use crate::log;
 use crate::loss::LossCause;
 use crate::message_table::{NewMessage, Signature};
 use crate::value::FixedString;
-use crate::writer::{self, arg_slice::ArgSlice};
+use crate::writer;
 use fields::EventFields;
 use protolog_core::control::selector::Call;
 use protolog_core::{Level, message_id};
@@ -168,10 +168,8 @@ fn write(site: &Callsite, fields: &EventFields) {
     count_cut(fields, group, level);
     fields.with_args(|args| {
         let ruled = if rules::is_any() { rule_of(site, fields) } else { RuledCall::default() };
-        let rule = ruled.state;
-        if group.takes(level, rule) && !log::passes(ruled, level, group) {
-            return;
-        }
+        let Some(passed) = log::pass_taken(ruled, level, group) else { return };
+        let rule = passed.state;
         if rule.is_printed(group.is_text_enabled(level)) {
             crate::text::emit_dynamic(level, group.tag, &fields.template(), args);
         }
@@ -180,7 +178,7 @@ fn write(site: &Callsite, fields: &EventFields) {
         let kind = EventMessage { fields: fields.names(), signature, id: 0 };
         match cached.get() {
             Some(known) if (EventMessage { id: 0, ..*known }) == kind => {
-                log::trace_by_rule(known.id, level, group, &ArgSlice(args), rule);
+                log::trace_passed(known.id, level, group, args, passed);
             }
             _ => {
                 let template = fields.template();
@@ -189,12 +187,12 @@ fn write(site: &Callsite, fields: &EventFields) {
                 let at = metadata.file().zip(metadata.line());
                 let id = message_id(place, &template, level, group.name);
                 let message = NewMessage { id, template: &template, level, group, place, at };
-                if trace_as(message, args, rule) {
+                if trace_as(message, args, passed) {
                     // Another thread that was faster has stored the same, or an event with other
                     // fields.
                     let _ = cached.set(EventMessage { id, ..kind });
                 } else {
-                    trace_rendered(group, level, (&template, args), rule);
+                    trace_rendered(group, level, (&template, args), passed);
                 }
             }
         }

@@ -149,7 +149,7 @@ pub(crate) fn apply_text(
             level::replace_config_file_settings(settings);
             rules::replace_config_file_rules(rules);
         }
-        SettingSource::Other => {
+        SettingSource::Other | SettingSource::Group => {
             level::apply_settings(settings);
             rules::apply(rules);
         }

@@ -12,6 +12,7 @@ use super::rules::{self, RuledCall, SiteState};
 use crate::note::GroupDef;
 use crate::sys::once::ForkOnce;
 use protolog_core::Level;
+use protolog_core::control::rate::Rate;
 use protolog_core::control::switch::{self, SITE_RULES};
 use std::fs::File;
 use std::io;
@@ -82,16 +83,35 @@ pub struct GroupInfo {
     path: PathWord,
     /// The levels (bit = severity) at which rules switch single calls on.
     ruled: AtomicU8,
+    /// Calls of the group were sampled once, so one that is about to log may have a rate.
+    was_sampled: AtomicBool,
+    /// The rate at which messages are sampled unless rules say otherwise.
+    pub(super) sample: Option<Rate>,
     set: &'static GroupSet,
 }
 
 impl GroupInfo {
     #[doc(hidden)]
     pub const fn new(def: &GroupDef, page: &'static SwitchPage, set: &'static GroupSet) -> Self {
-        let GroupDef { id, name, tag, index, enabled, log_to_text, .. } = *def;
+        let GroupDef { id, name, tag, index, enabled, log_to_text, sample, .. } = *def;
         let path = PathWord::new(page.word_ref(index as usize));
         let ruled = AtomicU8::new(0);
-        Self { id, name, tag, index, compiled: enabled, log_to_text, page, path, ruled, set }
+        let compiled = enabled;
+        let was_sampled = AtomicBool::new(false);
+        Self {
+            id,
+            name,
+            tag,
+            index,
+            compiled,
+            log_to_text,
+            page,
+            path,
+            ruled,
+            was_sampled,
+            sample,
+            set,
+        }
     }
 
     /// Returns true if a call at `level` would log: the level is enabled for a session or the text
@@ -146,16 +166,19 @@ impl GroupInfo {
     }
 
     /// Sets the levels (bit = severity) at which rules switch single calls on; none where no call
-    /// has a rule. The registry is locked.
-    pub(super) fn set_rules(&self, ruled: Option<u8>) {
+    /// has a rule. Some calls may be sampled: from then on all of the group take the slow path,
+    /// which finds the rate of a message. The registry is locked.
+    pub(super) fn set_rules(&self, ruled: Option<u8>, are_sampled: bool) {
         let (index, has_rules) = (usize::from(self.index), ruled.is_some());
         if !self.compiled || !has_rules && self.word() & SITE_RULES == 0 {
             return;
         }
         self.ruled.store(ruled.unwrap_or_default(), Ordering::Relaxed);
+        self.was_sampled.fetch_or(are_sampled, Ordering::Relaxed);
+        let is_slow = has_rules || self.was_sampled.load(Ordering::Relaxed);
         let set_path = || {
             let word = self.page.word_ref(index);
-            self.path.set_slow(self.path.slow_levels(), has_rules, word);
+            self.path.set_slow(self.path.slow_levels(), is_slow, word);
         };
         // A call that finds the mark takes the slow path.
         if has_rules {
@@ -200,8 +223,8 @@ impl GroupInfo {
             let index = usize::from(self.index);
             self.page.set_watched(index, levels);
             let slow = if levels & !page::FREE_TO_WATCH == 0 { 0 } else { levels };
-            let has_rules = self.word() & SITE_RULES != 0;
-            self.path.set_slow(slow, has_rules, self.page.word_ref(index));
+            let is_slow = self.word() & SITE_RULES != 0 || self.was_sampled.load(Ordering::Relaxed);
+            self.path.set_slow(slow, is_slow, self.page.word_ref(index));
         }
     }
 

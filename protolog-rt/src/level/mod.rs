@@ -110,11 +110,12 @@ pub(crate) fn is_recording() -> bool {
 }
 
 /// Marks the groups of which single calls have rules: those for which `ruled` returns the levels
-/// (bit = severity) that rules switch on; and no others.
-fn mark_groups(ruled: &dyn Fn(&str) -> Option<u8>) {
+/// (bit = severity) that rules switch on, and whether calls are sampled; and no others.
+fn mark_groups(ruled: &dyn Fn(&str) -> Option<(u8, bool)>) {
     let Some(registry) = RegistryGuard::lock() else { return };
     for group in sets(registry.guard.newest).flat_map(GroupSet::groups) {
-        group.set_rules(ruled(group.name));
+        let ruled = ruled(group.name);
+        group.set_rules(ruled.map(|(levels, _)| levels), ruled.is_some_and(|(_, sampled)| sampled));
     }
 }
 
@@ -354,7 +355,8 @@ fn register(set: &'static GroupSet) {
         let others = sets(registry.guard.newest).skip(1);
         drop(registry);
         set.lead_host();
-        rules::on_register();
+        let declared = set.groups().iter().filter_map(|group| Some((group.name, group.sample?)));
+        rules::on_register(declared.collect());
         clash::report(set, others);
     }
 }

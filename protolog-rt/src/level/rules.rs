@@ -16,9 +16,12 @@
 mod calls;
 mod limiter;
 mod run_time;
+mod sampler;
+mod site_limits;
 mod site_state;
 mod table;
 
+pub(crate) use sampler::{NotKept, Sampling, note_kept, take_kept};
 pub(crate) use site_state::SiteState;
 pub(super) use table::filter;
 
@@ -29,9 +32,12 @@ use crate::sys::fork::{ForkLock, Order};
 use crate::sys::modules::load_count;
 use calls::{KnownCall, for_each_call};
 use limiter::{BucketKey, Buckets};
-use protolog_core::control::limit::Limit;
+use protolog_core::Level;
+use protolog_core::control::name::Quoted;
+use protolog_core::control::rate::Rate;
 use protolog_core::control::selector::{Call, Selector};
 use protolog_core::control::site_rule::SiteSetting;
+use site_limits::{SiteLimits, is_sampled};
 use std::collections::{BTreeMap, HashSet};
 use table::Ruled;
 
@@ -54,19 +60,13 @@ pub(crate) struct Rule {
     pub(crate) problem: Option<String>,
 }
 
-/// What rules make of a call, and how often it may come.
+/// What rules make of a call, how often it may come, and whether it is sampled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RuledCall {
     pub(crate) state: SiteState,
     /// The numbers of buckets; 0 for none.
     limits: [u32; 2],
-}
-
-/// The limits that rules give a call: each with the index of its rule.
-#[derive(Clone, Copy, Debug, Default)]
-struct SiteLimits {
-    call: Option<(usize, Limit)>,
-    group: Option<(usize, Limit)>,
+    sampling: Option<Sampling>,
 }
 
 /// See the module.
@@ -75,15 +75,16 @@ struct Applied {
     /// The count of loaded modules when calls were looked at last.
     modules: Option<u64>,
     /// The groups of which calls have a rule, with the levels (bit = severity) that rules switch
-    /// on.
-    groups: BTreeMap<String, u8>,
+    /// on, and whether they sample calls.
+    groups: BTreeMap<String, (u8, bool)>,
     buckets: Buckets,
 }
 
 /// Held while rules are applied.
-static APPLIED: ForkLock<Applied> = ForkLock::new(
+static APPLIED: ForkLock<Applied> = ForkLock::with_child(
     Order::Rules,
     Applied { modules: None, groups: BTreeMap::new(), buckets: Buckets::new() },
+    |_| sampler::begin_child(),
 );
 
 /// Held for as long as it takes to store the list.
@@ -131,8 +132,9 @@ pub(crate) fn rules() -> Vec<Rule> {
 /// Returns what rules make of a call that is known now.
 pub(crate) fn ruled_call(call: &Call<'_>) -> RuledCall {
     let find = |all: &[Rule]| {
-        let (state, limits) = fold(all, |selector| selector.takes(call));
-        RuledCall { state, limits: run_time::buckets(all, call, limits) }
+        let (state, limits) = fold(all, call.level, |selector| selector.takes(call));
+        let sampling = limits.sampling();
+        RuledCall { state, limits: run_time::buckets(all, call, limits), sampling }
     };
     with_rules(find).unwrap_or_default()
 }
@@ -148,8 +150,7 @@ pub(crate) fn may_switch_on(call: &Call<'_>) -> bool {
 
 /// Returns what rules make of the call with this key: the address of its note, or else its id.
 pub(super) fn ruled_call_of_key(key: u64) -> RuledCall {
-    let (state, limits) = table::get(key);
-    RuledCall { state: SiteState(state), limits }
+    table::get(key)
 }
 
 /// Calls `f` with each call that a selector takes, and what a rule makes of it.
@@ -174,15 +175,25 @@ pub(crate) fn traced_ids() -> HashSet<u64> {
     ids
 }
 
-/// Applies the rules to the groups of an enum that has registered. The caller holds no lock; a
-/// signal handler that interrupted a change goes on without.
-pub(super) fn on_register() {
-    if !is_any() {
+/// Applies the rules to the groups of an enum that has registered, those included that its groups
+/// declare by their names: rates. The caller holds no lock; a signal handler that interrupted a
+/// change goes on without.
+pub(super) fn on_register(declared: Vec<(&str, Rate)>) {
+    if !is_any() && declared.is_empty() {
         return;
     }
     let Some(mut applied) = APPLIED.lock_within_limit() else { return };
+    let is_declared = !declared.is_empty();
+    if is_declared {
+        let mut all = rules();
+        for (group, rate) in declared {
+            declare(&mut all, group, rate);
+        }
+        *LIST.lock() = all;
+        HAS_RULES.store(true, Ordering::Release);
+    }
     let modules = load_count();
-    if modules.is_none() || applied.modules != modules {
+    if is_declared || modules.is_none() || applied.modules != modules {
         look_at_calls(&mut applied);
     }
     mark(&applied);
@@ -219,10 +230,23 @@ fn add(all: &mut Vec<Rule>, new: Rule) {
     }
     all.retain(|rule| rule.setting.resets || !is_empty(rule));
     if all.len() >= MAX_RULES {
-        all.remove(0);
+        let is_declared = |rule: &Rule| rule.source == SettingSource::Group;
+        let oldest = all.iter().position(|rule| !is_declared(rule)).unwrap_or_default();
+        all.remove(oldest);
     }
     all.push(new);
     drop_idle(all);
+}
+
+/// Adds the rule that a group declares: before all others, whatever else is said of it.
+fn declare(all: &mut Vec<Rule>, group: &str, rate: Rate) {
+    let selector = format!("group {}", Quoted(group));
+    let is_known = |rule: &Rule| rule.source == SettingSource::Group && *rule.selector == *selector;
+    let Ok(selector) = Selector::parse(&selector) else { return };
+    if !all.iter().any(is_known) && all.len() < MAX_RULES {
+        let setting = SiteSetting { sample: Some(Some(rate)), ..SiteSetting::default() };
+        all.insert(0, Rule::new(&selector, setting, SettingSource::Group));
+    }
 }
 
 /// Returns whether a rule does more than to end others.
@@ -256,7 +280,7 @@ fn look_at_calls(applied: &mut Applied) {
     }
     let mut counts = vec![0; all.len()];
     let (mut ruled, mut moved) = (Vec::new(), Vec::new());
-    let mut groups: BTreeMap<String, u8> = BTreeMap::new();
+    let mut groups: BTreeMap<String, (u8, bool)> = BTreeMap::new();
     for_each_call(&mut |KnownCall { key, call }| {
         let (mut state, mut limits) = (SiteState::default(), SiteLimits::default());
         for (index, (rule, selector)) in all.iter().zip(&selectors).enumerate() {
@@ -268,18 +292,23 @@ fn look_at_calls(applied: &mut Applied) {
             if is_moved || selector.takes(call) {
                 counts[index] += 1;
                 state = state.after(rule.setting);
-                limits = limits.after(rule.setting, index);
+                limits = limits.after(rule.setting, index, is_sampled(selector, call.level));
             }
         }
         let has_rule = state != SiteState::default() || !limits.are_none();
         let Some(level) = call.level.filter(|_| has_rule) else { return };
+        let sampling = limits.sampling();
         let limits = limits.buckets(&all, BucketKey::Call(*key), call.group, &mut applied.buckets);
         let (key, id, is_on) = (*key, call.id.unwrap_or_default(), state.switches_on());
-        ruled.push(Ruled { key, id, level, state: state.0, is_on, limits });
+        let made = RuledCall { state, limits, sampling };
+        ruled.push(Ruled { key, id, level, is_on, call: made });
         let on = if is_on { 1 << level.severity() } else { 0 };
+        let is_sampled = made.is_sampled();
         match groups.get_mut(call.group) {
-            Some(levels) => *levels |= on,
-            None => drop(groups.insert(call.group.to_owned(), on)),
+            Some((levels, are_sampled)) => {
+                (*levels, *are_sampled) = (*levels | on, *are_sampled || is_sampled);
+            }
+            None => drop(groups.insert(call.group.to_owned(), (on, is_sampled))),
         }
     });
     table::set_all(&ruled);
@@ -315,11 +344,17 @@ fn with_rules<R>(f: impl FnOnce(&[Rule]) -> R) -> Option<R> {
 }
 
 /// What the rules make of a call.
-fn fold(all: &[Rule], takes: impl Fn(&Selector<'_>) -> bool) -> (SiteState, SiteLimits) {
+fn fold(
+    all: &[Rule],
+    level: Option<Level>,
+    takes: impl Fn(&Selector<'_>) -> bool,
+) -> (SiteState, SiteLimits) {
     let mut found = (SiteState::default(), SiteLimits::default());
     for (index, rule) in all.iter().enumerate() {
-        if Selector::parse(&rule.selector).is_ok_and(|selector| takes(&selector)) {
-            found = (found.0.after(rule.setting), found.1.after(rule.setting, index));
+        let Ok(selector) = Selector::parse(&rule.selector) else { continue };
+        if takes(&selector) {
+            let limits = found.1.after(rule.setting, index, is_sampled(&selector, level));
+            found = (found.0.after(rule.setting), limits);
         }
     }
     found
@@ -333,40 +368,18 @@ impl RuledCall {
     pub(crate) fn pass_limits(self) -> Result<(), u64> {
         limiter::take(self.limits)
     }
-}
 
-impl SiteLimits {
-    /// What is left after one more rule, which has this index.
-    fn after(self, setting: SiteSetting, index: usize) -> Self {
-        let before = if setting.resets { Self::default() } else { self };
-        let part = |new: Option<Option<Limit>>, old| match new {
-            Some(limit) => limit.map(|limit| (index, limit)),
-            None => old,
-        };
-        Self {
-            call: part(setting.limit, before.call),
-            group: part(setting.group_limit, before.group),
-        }
+    /// Decides whether a message is kept of those that are sampled, with the rate if they are.
+    ///
+    /// # Errors
+    /// It is passed over.
+    pub(crate) fn sample(self) -> Result<Option<Rate>, NotKept> {
+        sampler::keep(self.sampling)
     }
 
-    fn are_none(&self) -> bool {
-        self.call.is_none() && self.group.is_none()
-    }
-
-    /// Returns the numbers of the buckets of a call with this key, in this group.
-    fn buckets(
-        &self,
-        all: &[Rule],
-        key: BucketKey,
-        group: &str,
-        buckets: &mut Buckets,
-    ) -> [u32; 2] {
-        let call = self.call.map(|(_, limit)| buckets.get_or_add(key, limit));
-        let group = self.group.and_then(|(index, limit)| {
-            let selector = all.get(index)?.selector.clone();
-            Some(buckets.get_or_add(BucketKey::Group(selector, group.into()), limit))
-        });
-        [call, group].map(Option::unwrap_or_default)
+    /// Returns whether messages are sampled.
+    pub(crate) fn is_sampled(self) -> bool {
+        self.sampling.is_some()
     }
 }
 
@@ -394,7 +407,8 @@ mod tests {
     #[test]
     fn later_rules_win_part_by_part() {
         let all = [rule("net", "on,text"), rule("\"x\"", "notext"), rule("\"y\"", "default")];
-        let state = |call: Call<'_>| fold(&all, |selector| selector.takes(&call)).0.to_string();
+        let state =
+            |call: Call<'_>| fold(&all, call.level, |selector| selector.takes(&call)).0.to_string();
         let net = Call { group: "a::Net", ..Call::default() };
         assert_eq!(state(net), "on,text");
         assert_eq!(state(Call { template: "x", ..net }), "on,notext");
@@ -427,7 +441,10 @@ mod tests {
             assert_eq!(all, [rule("net", "on"), rule("\"x\"", "default")], "{times} times");
         }
         let call = Call { group: "a::Net", template: "x", ..Call::default() };
-        assert_eq!(fold(&all, |selector| selector.takes(&call)).0, SiteState::default());
+        assert_eq!(
+            fold(&all, call.level, |selector| selector.takes(&call)).0,
+            SiteState::default()
+        );
     }
 
     #[test]
@@ -443,12 +460,12 @@ mod tests {
         let words = |all: &[Rule]| all.iter().map(|it| it.setting.to_string()).collect::<Vec<_>>();
         assert_eq!(words(&all), ["on", "off", "group-limit:7/s", "limit:5/m"]);
         let call = Call { group: "a::Net", ..Call::default() };
-        let (_, limits) = fold(&all, |selector| selector.takes(&call));
+        let (_, limits) = fold(&all, call.level, |selector| selector.takes(&call));
         let shown =
             [limits.call, limits.group].map(|it| it.map(|(at, limit)| (at, limit.to_string())));
         assert_eq!(shown, [Some((3, "5/m".to_owned())), Some((2, "7/s".to_owned()))]);
         add(&mut all, rule("net", "nolimit"));
-        let (_, limits) = fold(&all, |selector| selector.takes(&call));
+        let (_, limits) = fold(&all, call.level, |selector| selector.takes(&call));
         assert!(limits.call.is_none() && limits.group.is_some());
         add(&mut all, rule("net", "default"));
         assert_eq!(words(&all), ["off"]);

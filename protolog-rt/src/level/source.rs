@@ -7,4 +7,6 @@ pub(crate) enum SettingSource {
     ConfigFile,
     /// Operators, the state file, the variable: their settings stay.
     Other,
+    /// The definition of a group, which all others override.
+    Group,
 }

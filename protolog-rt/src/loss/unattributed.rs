@@ -2,9 +2,9 @@
 //!
 //! Invariant: they are never taken: each session compares them with its own snapshot.
 
-use super::{LossCount, LossCounters, SLOTS, USED};
+use super::{LossCount, LossCounters, REST, SLOTS, USED, reason_of, rest_index};
 use crate::sync::{AtomicU64, Ordering};
-use protolog_core::{Level, LossCause};
+use protolog_core::{Level, LossCause, Unwritten};
 
 /// Losses of threads that had no sequence to count them on, by group, level and cause, since the
 /// program started.
@@ -15,7 +15,7 @@ pub(crate) struct UnattributedLosses(LossCounters);
 #[derive(Clone, Debug)]
 pub(crate) struct UnattributedSnapshot {
     slots: [u64; SLOTS],
-    rest: [u64; LossCause::ALL.len()],
+    rest: [u64; REST.len()],
 }
 
 /// Position of the level's severity in a key of [`UnattributedLosses`].
@@ -29,15 +29,15 @@ impl UnattributedLosses {
 
     /// Counts a message.
     #[cold]
-    pub(crate) fn add(&self, group: u32, level: Level, cause: LossCause) {
+    pub(crate) fn add(&self, group: u32, level: Level, cause: Unwritten) {
         let level = (level.severity() as u64) << LEVEL_SHIFT;
-        let key = USED | level | (group as u64) << 8 | cause as u64;
+        let key = USED | level | (group as u64) << 8 | u64::from(cause.number());
         self.0.add_key(key, LossCount::new(group, cause, 1));
     }
 
     /// Counts a message of a group that is not known.
     pub(crate) fn add_of_unknown_group(&self, cause: LossCause) {
-        self.0.rest[cause as usize - 1].fetch_add(1, Ordering::Relaxed);
+        self.0.rest[rest_index(cause.into())].fetch_add(1, Ordering::Relaxed);
     }
 
     /// Returns the present values.
@@ -65,13 +65,12 @@ impl UnattributedLosses {
             let key = slot.key.load(Ordering::Acquire);
             let (group, severity) = ((key >> 8) as u32, (key >> LEVEL_SHIFT) as u8);
             let count = new(&slot.count, before);
-            let cause = LossCause::ALL.into_iter().find(|&cause| cause as u64 == key & 0xff);
-            let Some(cause) = cause.filter(|_| is_enabled(group, severity)) else { continue };
+            let Some(cause) = reason_of(key).filter(|_| is_enabled(group, severity)) else {
+                continue;
+            };
             all.push(LossCount::new(group, cause, count));
         }
-        for ((counter, before), cause) in
-            self.0.rest.iter().zip(&mut snapshot.rest).zip(LossCause::ALL)
-        {
+        for ((counter, before), cause) in self.0.rest.iter().zip(&mut snapshot.rest).zip(REST) {
             all.push(LossCount::new(0, cause, new(counter, before)));
         }
         all.retain(|counted| counted.count > 0);
@@ -86,11 +85,11 @@ mod tests {
     #[test]
     fn unattributed_losses_go_to_each_session_that_enables_them() {
         let losses = UnattributedLosses::new();
-        losses.add(7, Level::Debug, LossCause::ThreadExit);
+        losses.add(7, Level::Debug, LossCause::ThreadExit.into());
         let (before, later) = (losses.snapshot(), losses.snapshot());
-        losses.add(7, Level::Debug, LossCause::ThreadExit);
-        losses.add(7, Level::Wtf, LossCause::ThreadExit);
-        losses.add(8, Level::Wtf, LossCause::Reentrant);
+        losses.add(7, Level::Debug, LossCause::ThreadExit.into());
+        losses.add(7, Level::Wtf, LossCause::ThreadExit.into());
+        losses.add(8, Level::Wtf, LossCause::Reentrant.into());
         let parts = |loss: &LossCount| (loss.group, loss.cause, loss.count);
         let since = |snapshot, is_enabled: fn(u32, u8) -> bool| {
             let mut moving = UnattributedSnapshot::clone(snapshot);
@@ -99,7 +98,8 @@ mod tests {
             assert_eq!(losses.take_since(&mut moving, is_enabled), [], "once");
             taken
         };
-        let (exit, reentrant) = (LossCause::ThreadExit, LossCause::Reentrant);
+        let (exit, reentrant) =
+            (Unwritten::from(LossCause::ThreadExit), Unwritten::from(LossCause::Reentrant));
         assert_eq!(since(&before, |_, _| true), [(7, exit, 1), (7, exit, 1), (8, reentrant, 1)]);
         assert_eq!(
             since(&later, |_, level| level == Level::Wtf.severity()),

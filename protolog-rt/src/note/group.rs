@@ -2,6 +2,7 @@
 
 use super::GroupPart;
 use crate::names::utf8;
+use protolog_core::control::rate::Rate;
 use protolog_core::group_id;
 
 /// The definition of a group, for constants.
@@ -25,6 +26,8 @@ pub struct GroupDef {
     pub enabled: bool,
     /// True if the group goes to the text output from the start.
     pub log_to_text: bool,
+    /// The rate at which its messages are sampled unless rules say otherwise.
+    pub(crate) sample: Option<Rate>,
 }
 
 impl GroupDef {
@@ -42,6 +45,15 @@ impl GroupDef {
         let (name, tag) = (utf8(name), utf8(tag));
         let id = group_id(name);
         let part = GroupPart::new(id, texts, tag_length);
-        Self { id, name, tag, texts, texts_length, part, index, enabled, log_to_text }
+        let sample = None;
+        Self { id, name, tag, texts, texts_length, part, index, enabled, log_to_text, sample }
+    }
+
+    /// The same with messages that are sampled at this rate.
+    #[must_use]
+    pub const fn sampled(mut self, rate: &str) -> Self {
+        self.sample = Rate::parse(rate);
+        assert!(self.sample.is_some(), "invalid rate: write a part, as in `1/100` or `0.5%`");
+        self
     }
 }

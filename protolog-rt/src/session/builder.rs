@@ -56,7 +56,7 @@ pub struct Builder {
     earlier: Earlier,
     triggers: Option<Triggers>,
     /// Selectors, limits, and what these are of.
-    rules: Vec<(String, String, rules::LimitOf)>,
+    rules: Vec<(String, String, rules::RuleOf)>,
 }
 
 impl Builder {

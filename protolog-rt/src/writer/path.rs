@@ -367,7 +367,7 @@ fn write_unrouted<P: Packet, R: Borrow<P>>(phase: u8, head: Head, packet: R) {
     match phase {
         UNROUTED if copies::host().is_some() => write_joined::<P, R>(head, packet),
         UNROUTED => write_to_each::<P, R>(head, packet),
-        EXITED => count_unattributed(head.group(), head.level(), LossCause::ThreadExit),
+        EXITED => count_unattributed(head.group(), head.level(), LossCause::ThreadExit.into()),
         _ => count_dropped(head.group(), head.level(), LossCause::Reentrant),
     }
 }

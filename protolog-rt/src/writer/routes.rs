@@ -11,6 +11,7 @@
 
 use super::arbiter::Arbiter;
 use super::entered::Entered;
+use super::held_back::HeldBack;
 use super::packet::Packet;
 use super::running::{self, RunningArbiter};
 use super::spares::Route;
@@ -205,15 +206,21 @@ impl Routes {
         }
     }
 
-    /// Counts a message that a limit suppressed, in each session that records it, or in all.
-    pub(super) fn count_limited(&mut self, head: Head, for_all: bool, now: u64, may_wait: bool) {
+    /// Counts a message that a rule held back, in each session that records it, or in all.
+    pub(super) fn count_held_back(
+        &mut self,
+        head: Head,
+        for_all: bool,
+        reason: HeldBack,
+        may_wait: bool,
+    ) {
         let (group, mut next) = (head.group(), self.first.as_deref_mut());
         while let Some(route) = next {
             let takes = |arbiter: &Arc<Arbiter>| arbiter.is_enabled(group, head.level());
             if for_all || route.arbiter().is_some_and(takes) {
                 let is_known = route.writer().is_some() || route.register(self.epoch, may_wait);
                 match route.writer().filter(|_| is_known) {
-                    Some(writer) => writer.count_limited(group.id, now),
+                    Some(writer) => writer.count_held_back(head, reason),
                     None => route.refuse(head),
                 }
             }

@@ -19,7 +19,7 @@ use super::owner::Event;
 use super::spares::{self, Spares};
 use super::{Writer, guarded};
 use crate::level::{self, GroupInfo, SessionUse, set_session_levels};
-use crate::loss::LossCause;
+use crate::loss::Unwritten;
 use crate::sync::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 use crate::sys::barrier;
 use crate::sys::fork::{ForkLock, Order};
@@ -251,7 +251,7 @@ pub(crate) fn end_mirror(arbiter: &Arc<Arbiter>) {
 
 /// Counts a message of a thread without a sequence as dropped, in the mirrors of those that record
 /// it. Safe in signal handlers.
-pub(super) fn count_in_mirrors(group: &'static GroupInfo, level: Level, cause: LossCause) {
+pub(super) fn count_in_mirrors(group: &'static GroupInfo, level: Level, cause: Unwritten) {
     let Some(mirrored) = MIRRORED.try_read() else { return };
     // Losses of a chosen session are counted by its threads.
     let of_process = mirrored.iter().filter(|arbiter| !arbiter.is_scoped());

@@ -34,7 +34,7 @@ use super::guarded;
 use super::routes::{ThreadRoutes, look_again};
 use super::thread_state::{EXITED, ThreadState};
 use crate::level::GroupInfo;
-use crate::loss::LossCause;
+use crate::loss::Unwritten;
 use protolog_core::Level;
 use std::cell::Cell;
 use std::sync::{Arc, Weak};
@@ -116,7 +116,7 @@ fn change(new: Option<&Arc<Arbiter>>) {
 
 /// Counts a message as dropped that has no sequence, in the sessions that the thread has entered
 /// and that record it. Safe in signal handlers.
-pub(super) fn count_dropped(group: &'static GroupInfo, level: Level, cause: LossCause) {
+pub(super) fn count_dropped(group: &'static GroupInfo, level: Level, cause: Unwritten) {
     if !HAS_ENTERED.get() {
         return;
     }

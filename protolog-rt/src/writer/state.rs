@@ -10,13 +10,13 @@ use super::cursor::Cursor;
 use super::fields::Fields;
 use super::own::{MAX_LOSSES, MAX_STATE, Own};
 use super::track;
-use crate::loss::{LossCause, LossCount, LossCounters};
+use crate::loss::{LossCause, LossCount, LossCounters, Unwritten};
 use crate::sys::thread::Thread;
 use protolog_core::FillPolicy;
 use protolog_core::chunk::FRAGMENT_SIZE_LEN;
 use protolog_core::schema::{
-    clock as clock_field, clock_id, clock_snapshot, loss, packet, packet_defaults, sequence_flags,
-    sequence_info,
+    clock as clock_field, clock_id, clock_snapshot, loss, packet, packet_defaults, passed_over,
+    sequence_flags, sequence_info,
 };
 use protozero::wire::{WireType, packed_varint, tag};
 use std::sync::Arc;
@@ -132,12 +132,13 @@ impl ChunkState<'_> {
 fn take_losses(of: &LossCounters, reported: &LossCounters) -> (Fields<MAX_LOSSES>, bool) {
     let (mut losses, mut dropped) = (Fields::new(), false);
     of.take(|lost| {
-        dropped |= matches!(lost.cause, LossCause::BufferFull | LossCause::Overwritten);
+        dropped |=
+            matches!(lost.cause.lost(), Some(LossCause::BufferFull | LossCause::Overwritten));
         let most = if lost.times.is_some() { MAX_LOSS } else { MAX_UNTIMED };
         let room = losses.bytes().len() + most <= MAX_LOSSES;
         if room {
             reported.add(lost.group, lost.cause, lost.count);
-            losses.nested(packet::LOSS, &loss_record(lost));
+            losses.nested(record_field(lost.cause), &loss_record(lost));
         }
         room
     });
@@ -211,14 +212,29 @@ const fn clock(id: u32) -> Packed {
 
 const _: () = assert!(FLAGS_AFTER_LOSS.len <= 16, "it is one store");
 
-/// One record of [`packet::LOSS`].
+/// The field of a packet whose records are of this reason.
+pub(crate) const fn record_field(reason: Unwritten) -> u32 {
+    match reason {
+        Unwritten::Lost(_) => packet::LOSS,
+        Unwritten::PassedOver(_) => packet::PASSED_OVER,
+    }
+}
+
+/// One record of [`record_field`].
 pub(crate) fn loss_record(lost: LossCount) -> Fields<MAX_LOSS> {
     let mut record = Fields::new();
     record.add(|to| {
+        const _: () = assert!(loss::GROUP_ID == passed_over::GROUP_ID);
+        const _: () = assert!(loss::COUNT == passed_over::COUNT);
         if lost.group != 0 {
             to.uint32(loss::GROUP_ID, lost.group);
         }
-        to.uint32(loss::CAUSE, lost.cause as u32).uint64(loss::COUNT, lost.count);
+        match lost.cause {
+            Unwritten::Lost(cause) => _ = to.uint32(loss::CAUSE, cause as u32),
+            Unwritten::PassedOver(Some(level)) => _ = to.uint32(passed_over::LEVEL, level.wire()),
+            Unwritten::PassedOver(None) => {}
+        }
+        to.uint64(loss::COUNT, lost.count);
         if let Some((first, last)) = lost.times {
             to.uint64(loss::FIRST, first).uint64(loss::LAST, last);
         }

@@ -35,6 +35,7 @@ pub(crate) fn run(args: &ConfigurationArgs, system: &dyn System) -> Result<Exit,
         Action::Logcat { command: Logcat::Enable(args) | Logcat::Disable(args) } => args.persist,
         Action::Level(args) => args.persist,
         Action::Limit(args) => args.persist,
+        Action::Sample(args) => args.persist,
         Action::Site {
             command:
                 SiteAction::Enable { calls, .. } | SiteAction::Disable(calls) | SiteAction::Reset(calls),
@@ -69,6 +70,7 @@ pub(crate) fn run(args: &ConfigurationArgs, system: &dyn System) -> Result<Exit,
             site::run(&mut programs, command, &args.choice, system)?;
         }
         Action::Limit(limit) => site::run_limit(&mut programs, limit, &args.choice, system)?,
+        Action::Sample(rate) => site::run_sample(&mut programs, rate, &args.choice, system)?,
         Action::Trace { command: Trace::Start(start) } => {
             trace::start(&mut programs, start, json, system)?;
         }

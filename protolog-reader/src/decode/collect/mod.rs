@@ -36,6 +36,7 @@ use crate::dictionary::{Dictionary, Message};
 use crate::inputs::conflicts::Inputs;
 use crate::losses::loss::LossReason;
 use crate::losses::loss::{self, Losses};
+use crate::losses::passed_over;
 use crate::losses::stats::Stats;
 use crate::packets::trace_packet::Packet;
 use crate::sequences::sequence_state::{SequenceState, parse_interned, usual_string_arg};
@@ -451,7 +452,7 @@ impl Collected {
     }
 
     /// Records the losses before this packet: those that the writer reported, or else one of
-    /// unknown size.
+    /// unknown size; and what sampling passed over.
     fn record_losses(
         &mut self,
         sequence: &SequenceState,
@@ -465,6 +466,10 @@ impl Collected {
             if field.number == number::LOSS {
                 let record = loss::LossRecord::parse(field)?;
                 explained |= self.losses.add_reported(&record, sequence.thread, moment);
+            } else if field.number == number::PASSED_OVER {
+                let (kind, count) = passed_over::parse(field)?;
+                let sum = self.stats.passed_over.entry(kind).or_default();
+                *sum = sum.saturating_add(count);
             }
         }
         if lost && !explained {

@@ -11,11 +11,14 @@
 //! - *found*: a call has its state in the table before its bit in the filter, and its group is
 //!   marked after both.
 
+use super::sampler::Sampling;
+use super::{RuledCall, SiteState};
 use crate::level::page::call_bits;
 use crate::sync::{AtomicU64, AtomicUsize, Ordering};
 use crate::sys::once::ForkOnce;
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32};
 use protolog_core::Level;
+use protolog_core::control::rate::Rate;
 use protolog_core::control::switch::SITE_RULES;
 
 /// Words of the filter for each level.
@@ -46,6 +49,9 @@ struct TableEntry {
     state: AtomicU8,
     /// The buckets of its limits; 0 for none.
     limits: [AtomicU32; 2],
+    /// The word of the rate at which it is sampled, 0 for none, and the rule's number.
+    rate: AtomicU64,
+    sampled_by: AtomicU16,
 }
 
 /// A call with a rule, to be stored.
@@ -55,10 +61,9 @@ pub(super) struct Ruled {
     pub(super) key: u64,
     pub(super) id: u64,
     pub(super) level: Level,
-    pub(super) state: u8,
     /// Rules switch it on, so that it is to be asked for though its group is off.
     pub(super) is_on: bool,
-    pub(super) limits: [u32; 2],
+    pub(super) call: RuledCall,
 }
 
 /// Returns the word of the filter for a call with this id and level.
@@ -68,14 +73,10 @@ pub(in crate::level) fn filter(id: u64, level: Level) -> &'static AtomicU16 {
     &FILTER[level as usize % FILTER.len()][id as usize % WORDS]
 }
 
-/// Returns the state of the call with this key, and the buckets of its limits; 0 without a rule.
-pub(super) fn get(key: u64) -> (u8, [u32; 2]) {
+/// Returns what rules make of the call with this key.
+pub(super) fn get(key: u64) -> RuledCall {
     let table = TABLES.get(CURRENT.load(Ordering::Acquire)).and_then(ForkOnce::get);
-    let state = |entry: &TableEntry| {
-        let limits = entry.limits.each_ref().map(|limit| limit.load(Ordering::Relaxed));
-        (entry.state.load(Ordering::Relaxed), limits)
-    };
-    table.and_then(|table| find(table, key)).map_or((0, [0; 2]), state)
+    table.and_then(|table| find(table, key)).map_or(RuledCall::default(), TableEntry::load)
 }
 
 /// Stores what becomes of these calls. All others have no rule.
@@ -113,16 +114,29 @@ pub(super) fn set_all(ruled: &[Ruled]) {
     for entry in table {
         let key = entry.key.load(Ordering::Relaxed);
         if key != 0 && !is_ruled.contains(&key) {
-            entry.store(0, [0; 2]);
+            entry.store(RuledCall::default());
         }
     }
 }
 
 impl TableEntry {
-    fn store(&self, state: u8, limits: [u32; 2]) {
-        self.state.store(state, Ordering::Relaxed);
-        for (place, limit) in self.limits.iter().zip(limits) {
+    fn store(&self, call: RuledCall) {
+        self.state.store(call.state.0, Ordering::Relaxed);
+        for (place, limit) in self.limits.iter().zip(call.limits) {
             place.store(limit, Ordering::Relaxed);
+        }
+        // A rate that is read with another rule's number is a rate all the same.
+        self.sampled_by.store(call.sampling.map_or(0, |it| it.rule), Ordering::Relaxed);
+        self.rate.store(call.sampling.map_or(0, |it| it.rate.to_word()), Ordering::Relaxed);
+    }
+
+    fn load(&self) -> RuledCall {
+        let rate = Rate::from_word(self.rate.load(Ordering::Relaxed));
+        let rule = self.sampled_by.load(Ordering::Relaxed);
+        RuledCall {
+            state: SiteState(self.state.load(Ordering::Relaxed)),
+            limits: self.limits.each_ref().map(|limit| limit.load(Ordering::Relaxed)),
+            sampling: rate.map(|rate| Sampling { rate, rule }),
         }
     }
 }
@@ -143,7 +157,7 @@ fn put(table: &[TableEntry], call: &Ruled) {
     if let Some(entry) = probe(table, key)
         .find(|entry| matches!(entry.key.load(Ordering::Relaxed), it if it == 0 || it == key))
     {
-        entry.store(call.state, call.limits);
+        entry.store(call.call);
         entry.key.store(key, Ordering::Release);
     }
 }
@@ -174,13 +188,17 @@ mod tests {
     fn calls_have_the_state_that_was_stored_last() {
         let ruled = |keys: std::ops::Range<u64>, state| {
             let (level, limits) = (Level::Debug, [0, u32::from(state) + 5]);
-            let is_on = true;
-            let call = |id| Ruled { key: id * 4, id, level, state, is_on, limits };
+            let rate = Rate::new(1, u32::from(state) + 1);
+            let sampling = rate.map(|rate| Sampling { rate, rule: 3 });
+            let call = RuledCall { state: SiteState(state), limits, sampling };
+            let call = |id| Ruled { key: id * 4, id, level, is_on: true, call };
             keys.map(call).collect::<Vec<_>>()
         };
         let get = |key| {
-            let (state, limits) = get(key);
+            let RuledCall { state: SiteState(state), limits, sampling } = get(key);
             assert_eq!(limits, if state == 0 { [0; 2] } else { [0, u32::from(state) + 5] });
+            let rate = Rate::new(1, u32::from(state) + 1).filter(|_| state != 0);
+            assert_eq!(sampling.map(|sampling| sampling.rate), rate);
             state
         };
         let is_special =

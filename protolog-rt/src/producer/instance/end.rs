@@ -109,9 +109,10 @@ impl Drop for Instance {
 fn fitting(mut losses: Vec<LossCount>, most: usize) -> Vec<LossCount> {
     if losses.len() > most {
         losses.sort_by_key(|lost| std::cmp::Reverse(lost.count));
-        // A group that is not known has as many records as there are causes.
-        for lost in losses.split_off(most - LossCause::ALL.len()) {
-            LossCount { group: 0, ..lost }.add_to(&mut losses);
+        // A group that is not known has as many records as there are reasons.
+        for lost in losses.split_off(most - LossCause::ALL.len() - 1) {
+            let cause = lost.cause.of_unknown_group();
+            LossCount { group: 0, cause, ..lost }.add_to(&mut losses);
         }
     }
     losses

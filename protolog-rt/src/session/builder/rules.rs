@@ -1,4 +1,4 @@
-//! Rules of single calls that come with a session: limits.
+//! Rules of single calls that come with a session: limits, and rates of sampling.
 //!
 //! Invariant: a rule that can't be read is an error of the start, before anything has happened.
 
@@ -7,6 +7,7 @@ use crate::level::SettingSource;
 use crate::level::rules::{self, Rule};
 use crate::session::builder::Builder;
 use protolog_core::control::limit::Limit;
+use protolog_core::control::rate::Rate;
 use protolog_core::control::selector::Selector;
 use protolog_core::control::site_rule::SiteSetting;
 
@@ -36,45 +37,90 @@ impl Builder {
     /// # Ok::<(), protolog_rt::Error>(())
     /// ```
     pub fn limit(mut self, selector: impl Into<String>, limit: impl Into<String>) -> Self {
-        self.rules.push((selector.into(), limit.into(), LimitOf::Call));
+        self.rules.push((selector.into(), limit.into(), RuleOf::Call));
         self
     }
 
     /// As [`Self::limit`], for all calls together that `selector` takes in a group.
     pub fn group_limit(mut self, selector: impl Into<String>, limit: impl Into<String>) -> Self {
-        self.rules.push((selector.into(), limit.into(), LimitOf::Group));
+        self.rules.push((selector.into(), limit.into(), RuleOf::Group));
+        self
+    }
+
+    /// Samples the calls that `selector` takes: each message is kept by chance, with the
+    /// probability `rate`, as in `1/100` or `1%`. Others evaluate no argument and write nothing;
+    /// the trace says how many there were, by group and level
+    /// ([`Summary::passed_over`](crate::Summary::passed_over)), and each message that was kept says
+    /// at which rate, so that `protologtool read-log --estimate` tells how many it stands for.
+    /// Messages of WARN and worse are all kept, unless the selector names their level, as `warn`
+    /// does.
+    ///
+    /// It is a rule of the program, from the start of the session on, like that of an operator: it
+    /// holds for all sessions and the text output, until another one of the same selector comes.
+    ///
+    /// ```
+    /// # use protolog_rt::{ProtoLogGroup, Session, d, w};
+    /// # #[derive(ProtoLogGroup)]
+    /// # enum AppLog { Net }
+    /// # let path = std::env::temp_dir().join(format!("protolog-sample-{}.pftrace", std::process::id()));
+    /// let builder = Session::builder().file(&path).enable_all();
+    /// let session = builder.sample("AppLog::Net", "1%").start()?;
+    /// for packet in 0..10_000 {
+    ///     d!(AppLog::Net, "packet %d", packet);
+    ///     w!(AppLog::Net, "packet %d is late", packet);
+    /// }
+    /// let summary = session.stop()?;
+    /// let passed_over = summary.passed_over[0].count;
+    /// assert_eq!(summary.messages + passed_over, 20_000);
+    /// assert!((9_700..10_000).contains(&passed_over));
+    /// assert_eq!(summary.lost(), 0);
+    /// # std::fs::remove_file(path).ok();
+    /// # Ok::<(), protolog_rt::Error>(())
+    /// ```
+    pub fn sample(mut self, selector: impl Into<String>, rate: impl Into<String>) -> Self {
+        self.rules.push((selector.into(), rate.into(), RuleOf::Sample));
         self
     }
 
     /// Returns the rules.
     pub(super) fn take_rules(&mut self) -> Result<Vec<Rule>, Error> {
-        let rule = |(selector, limit, of): (String, String, LimitOf)| {
+        let rule = |(selector, value, of): (String, String, RuleOf)| {
             let error = |problem, help| Error::BadRule { problem, help };
             let selector =
                 Selector::parse(&selector).map_err(|it| error(it.to_string(), it.help()))?;
-            let limit = Limit::parse(&limit).ok_or_else(|| {
-                let help = "write a number and a time, as in `100/s`, `2/m burst 10` or `30/h`";
-                error(format!("invalid limit `{limit}`"), help)
-            })?;
-            let setting = match of {
-                LimitOf::Call => SiteSetting { limit: Some(Some(limit)), ..SiteSetting::default() },
-                LimitOf::Group => {
-                    SiteSetting { group_limit: Some(Some(limit)), ..SiteSetting::default() }
-                }
+            let limit = || {
+                Limit::parse(&value).map(Some).ok_or_else(|| {
+                    let help = "write a number and a time, as in `100/s`, `2/m burst 10` or `30/h`";
+                    error(format!("invalid limit `{value}`"), help)
+                })
             };
+            let rate = || {
+                Rate::parse(&value).map(Some).ok_or_else(|| {
+                    let help = "write a part of all messages, as in `1/100` or `0.5%`";
+                    error(format!("invalid rate `{value}`"), help)
+                })
+            };
+            let mut setting = SiteSetting::default();
+            match of {
+                RuleOf::Call => setting.limit = Some(limit()?),
+                RuleOf::Group => setting.group_limit = Some(limit()?),
+                RuleOf::Sample => setting.sample = Some(rate()?),
+            }
             Ok(Rule::new(&selector, setting, SettingSource::Other))
         };
         std::mem::take(&mut self.rules).into_iter().map(rule).collect()
     }
 }
 
-/// The messages that a limit is of.
+/// The kinds of rules that come with a session.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum LimitOf {
-    /// Those of each call.
+pub(super) enum RuleOf {
+    /// A limit of each call.
     Call,
-    /// Those of a group.
+    /// A limit of all calls in a group.
     Group,
+    /// A rate.
+    Sample,
 }
 
 /// Applies the rules of a session that starts.

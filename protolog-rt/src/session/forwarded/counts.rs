@@ -79,7 +79,7 @@ impl ForwardedCounts {
         }
         let mut losses = Dictionary::known().unwritten(&self.lost.0);
         for lost in &mut losses {
-            lost.cause = LossCause::BufferFull;
+            lost.cause = LossCause::BufferFull.into();
         }
         (losses, &self.lost.0.reported)
     }

@@ -38,8 +38,9 @@ pub(crate) fn so_far(core: &Core) -> Summary {
     let own = live.iter().flat_map(|writer| writer.losses.pending());
     let losses = own.chain(core.reported.pending()).chain(core.unattributed.pending());
     let dictionary = Dictionary::known();
-    summary.losses =
-        dictionary.losses(losses.chain(reported).chain(dictionary.unwritten(&unwritten)));
+    let losses: Vec<_> = losses.chain(reported).chain(dictionary.unwritten(&unwritten)).collect();
+    summary.losses = dictionary.losses(losses.iter().copied());
+    summary.passed_over = dictionary.passed_over(losses);
     // The losses of files before this one are among them.
     summary.groups.iter_mut().for_each(|group| group.losses.clear());
     summary.add_groups(dictionary.groups(&counts, &summary.losses));

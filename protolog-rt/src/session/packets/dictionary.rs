@@ -12,12 +12,12 @@ use crate::dictionary::{
     message_id, stripped_message,
 };
 use crate::level::{self, rules};
-use crate::loss::{LossCause, LossCount};
+use crate::loss::{LossCause, LossCount, Unwritten};
 use crate::message_table::{self, RuntimeMessage};
 use crate::session::filter::Filter;
 use crate::session::packets::gap::Gap;
 use crate::session::packets::message_counts::{Count, Counts};
-use crate::stats::{GroupStats, Loss};
+use crate::stats::{GroupStats, Loss, PassedOver};
 use protolog_core::schema::{group, message_data, message_hints, packet, viewer_config};
 use protolog_core::{Level, Template};
 use protozero::{Heap, Message, Writer};
@@ -117,10 +117,25 @@ impl Dictionary {
     ) -> Vec<Loss> {
         let mut sums = BTreeMap::<_, u64>::new();
         for LossCount { group, cause, count, .. } in losses {
+            let Some(cause) = cause.lost() else { continue };
             *sums.entry((self.name(group), cause)).or_default() += count;
         }
         let loss = |((group, cause), count)| Loss { group, cause, count };
         sums.into_iter().map(loss).collect()
+    }
+
+    /// Returns the messages among them that sampling passed over, by group and level.
+    pub(in crate::session) fn passed_over(
+        &self,
+        counts: impl IntoIterator<Item = LossCount>,
+    ) -> Vec<PassedOver> {
+        let mut sums = BTreeMap::<_, u64>::new();
+        for LossCount { group, cause, count, .. } in counts {
+            let Unwritten::PassedOver(level) = cause else { continue };
+            *sums.entry((self.name(group), level)).or_default() += count;
+        }
+        let one = |((group, level), count)| PassedOver { group, level, count };
+        sums.into_iter().map(one).collect()
     }
 
     /// Returns the messages of a gap as drops, by group.

@@ -8,10 +8,11 @@
 //! Invariant: a drop that is taken is reported, or comes back when its packet can't be written
 //! either.
 
-use crate::loss::{LossCause, LossCount};
+use crate::loss::{LossCount, Unwritten};
 use crate::session::packets::copied::MESSAGE;
 use crate::session::packets::message_counts::Counts;
-use protolog_core::schema::{loss, packet};
+use protolog_core::schema::{loss, packet, passed_over};
+use protolog_core::{Level, LossCause};
 use protozero::{Field, Reader};
 
 /// See the module.
@@ -58,16 +59,22 @@ impl Gap {
 /// Returns the records of drops in a packet.
 pub(in crate::session) fn records(packet: &[u8]) -> impl Iterator<Item = LossCount> + '_ {
     let fields = Reader::new(packet).map_while(Result::ok);
-    fields.filter(|field| field.number == packet::LOSS).filter_map(record)
+    fields.filter_map(record)
 }
 
-/// Decodes a record of drops.
+/// Decodes a record of drops, or of messages that sampling passed over; none for other fields.
 fn record(field: Field<'_>) -> Option<LossCount> {
+    let is_loss = match field.number {
+        packet::LOSS => true,
+        packet::PASSED_OVER => false,
+        _ => return None,
+    };
     let (mut group, mut cause, mut count) = (0, 0, 0);
     let (mut first, mut last) = (None, None);
     for field in field.as_message().ok()?.map_while(Result::ok) {
         match field.number {
             loss::GROUP_ID => group = field.as_u32().ok()?,
+            // The level of those that were passed over.
             loss::CAUSE => cause = field.as_u32().ok()?,
             loss::COUNT => count = field.as_u64().ok()?,
             loss::FIRST => first = field.as_u64().ok(),
@@ -75,7 +82,12 @@ fn record(field: Field<'_>) -> Option<LossCount> {
             _ => {}
         }
     }
-    let cause = LossCause::ALL.into_iter().find(|&known| known as u32 == cause)?;
+    const _: () = assert!(loss::CAUSE == passed_over::LEVEL);
+    let cause = if is_loss {
+        Unwritten::Lost(LossCause::from_wire(cause)?)
+    } else {
+        Unwritten::PassedOver(Level::from_wire(cause.into()))
+    };
     Some(LossCount { times: first.zip(last), ..LossCount::new(group, cause, count) })
 }
 

@@ -2,7 +2,7 @@
 
 use crate::loss::LossCount;
 use crate::sys::thread::Thread;
-use crate::writer::state::loss_record;
+use crate::writer::state::{loss_record, record_field};
 use protolog_core::process_track;
 use protolog_core::schema::{
     packet, sequence_flags, sequence_info, thread_descriptor, track_event,
@@ -28,10 +28,10 @@ pub(in crate::session) fn append_sequence_end(
     append_losses(to, losses);
 }
 
-/// Appends records of drops.
+/// Appends records of drops, and of messages that sampling passed over.
 pub(in crate::session) fn append_losses(to: &mut Message<'_, Heap>, losses: &[LossCount]) {
     for lost in losses {
-        to.bytes(packet::LOSS, loss_record(*lost).bytes());
+        to.bytes(record_field(lost.cause), loss_record(*lost).bytes());
     }
 }
 

@@ -120,7 +120,7 @@ fn encode_file(path: &[u8], reported: &[LossCount]) -> Vec<u8> {
     bytes.extend((reported.len() as u16).to_ne_bytes());
     for LossCount { group, cause, count, .. } in reported {
         bytes.extend(group.to_ne_bytes());
-        bytes.extend((*cause as u32).to_ne_bytes());
+        bytes.extend(cause.number().to_ne_bytes());
         bytes.extend(count.to_ne_bytes());
     }
     bytes

@@ -16,7 +16,7 @@
 
 use crate::clock;
 use crate::error::Error;
-use crate::loss::{LossCause, Mirror};
+use crate::loss::{Mirror, Unwritten};
 use crate::message_table::{self, RuntimeMessage};
 use crate::session::file::claim;
 use crate::session::file::claim::Claim;
@@ -357,12 +357,13 @@ impl message_table::MessageListener for Recorder {
 }
 
 impl Mirror for Recorder {
-    fn add(&self, group: u32, cause: LossCause, count: u64) {
+    fn add(&self, group: u32, cause: Unwritten, count: u64) {
         if self.pid != std::process::id() {
             return;
         }
-        let counter = self.counter(loss_key(group, cause as u32));
-        let other = || other_losses_at(cause as u32).map(|at| self.header.u64(at));
+        let counter = self.counter(loss_key(group, cause.number()));
+        let other =
+            || other_losses_at(cause.of_unknown_group().number()).map(|at| self.header.u64(at));
         if let Some(counter) = counter.or_else(other) {
             counter.fetch_add(count, Ordering::Relaxed);
         }

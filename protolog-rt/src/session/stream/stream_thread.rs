@@ -134,8 +134,8 @@ impl Stream {
             }
             if is_due {
                 self.next_write = Instant::now() + WRITE_INTERVAL;
-                let is_limited = self.trace.report_limited(&self.drain.written);
-                self.is_quiet = !self.drain.take_copied() && !is_limited;
+                let is_held_back = self.trace.report_held_back(&self.drain.written);
+                self.is_quiet = !self.drain.take_copied() && !is_held_back;
             }
             if old {
                 self.rotate_if_due();

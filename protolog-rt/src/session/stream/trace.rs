@@ -163,11 +163,13 @@ impl Trace {
         self.own_packet(|to| trace_stats(to, &buffer));
         self.own_packet(|to| append_instant(to, pid, clock::boottime(), what));
         let (losses, reported) = self.totals();
+        let passed_over = self.dictionary.passed_over(reported.iter().copied());
         let Finished { bytes, counts, lost, gap, error } = self.file.finish();
         let counts = counts.except(&lost);
         let groups = self.dictionary.groups(&counts, &losses);
         let messages = counts.messages();
         let mut summary = Summary { messages, bytes, losses, groups, buffer, ..Summary::default() };
+        summary.passed_over = passed_over;
         summary.has_spans = counts.has_spans();
         TraceEnd { summary, reported, before: self.before, gap, error }
     }
@@ -184,13 +186,13 @@ impl Trace {
         self.count(&losses);
     }
 
-    /// Reports the messages of writers that limits have suppressed since their last chunks began,
-    /// on the session's own sequence where the file has no packets of the writer: `written` says of
-    /// which it has some. Returns whether there were any.
-    pub(in crate::session) fn report_limited(&mut self, written: &HashSet<u16>) -> bool {
+    /// Reports the messages of writers that limits have suppressed, and sampling has passed over,
+    /// since their last chunks began, on the session's own sequence where the file has no packets
+    /// of the writer: `written` says of which it has some. Returns whether there were any.
+    pub(in crate::session) fn report_held_back(&mut self, written: &HashSet<u16>) -> bool {
         let mut has_any = false;
         for writer in self.core.all_writers() {
-            let losses = writer.losses.take_limited();
+            let losses = writer.losses.take_held_back();
             if losses.is_empty() {
                 continue;
             }

@@ -5,6 +5,7 @@ use clap::{Subcommand, ValueEnum};
 use protolog_control::{Program, Whose};
 use protolog_core::Level;
 use protolog_core::control::limit::Limit;
+use protolog_core::control::rate::Rate;
 use protolog_core::control::selector::Selector;
 use std::path::PathBuf;
 
@@ -60,6 +61,17 @@ Examples:
 
 Each call that the selector takes may log so many messages in a second (s), minute (m) or hour (h), and as many at once, or a \
 burst. Traces say how many more there were, of which group, and when.";
+
+const SAMPLE_EXAMPLES: &str = "\
+Examples:
+  protologtool configuration sample net 1/100
+  protologtool configuration sample 'net and warn' 0.1%
+  protologtool configuration sample net off
+  protologtool configuration site rules
+
+Each message of these calls is kept by chance, one of 100 for instance; the others evaluate no argument and write nothing. All of \
+WARN and worse are kept, unless the selector names their level. Traces have the number of the others, by group and level, and \
+`read-log --estimate` tells how many messages those that were kept stand for.";
 
 /// Arguments of `configuration`.
 #[derive(Debug, clap::Args)]
@@ -137,6 +149,9 @@ pub(super) enum Action {
     /// Limit how often calls may log
     #[command(after_help = LIMIT_EXAMPLES)]
     Limit(LimitArgs),
+    /// Keep a part of the messages of calls, by chance
+    #[command(after_help = SAMPLE_EXAMPLES)]
+    Sample(SampleArgs),
     /// Record the logs of programs
     #[command(after_help = "Example:\n  protologtool configuration trace start app.pftrace")]
     Trace {
@@ -233,6 +248,36 @@ pub(super) struct LimitArgs {
     /// Remember it for programs that start later
     #[arg(long)]
     pub(super) persist: bool,
+}
+
+/// Arguments of `sample`.
+#[derive(Debug, clap::Args)]
+pub(super) struct SampleArgs {
+    /// The selector
+    #[arg(value_parser = selector)]
+    pub(super) selector: String,
+
+    /// The part that is kept, such as `1/100` or `0.5%`; `off` for all messages
+    #[arg(value_parser = rate)]
+    pub(super) rate: GivenRate,
+
+    /// Remember it for programs that start later
+    #[arg(long)]
+    pub(super) persist: bool,
+}
+
+/// A rate of the command line; none for `off`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct GivenRate(pub(super) Option<Rate>);
+
+/// Parses a rate of the command line.
+fn rate(text: &str) -> Result<GivenRate, String> {
+    if text.eq_ignore_ascii_case("off") {
+        return Ok(GivenRate(None));
+    }
+    Rate::parse(text).map(|rate| GivenRate(Some(rate))).ok_or_else(|| {
+        "no rate\nhelp: write a part of all messages, as in `1/100` or `0.5%`, or `off`".into()
+    })
 }
 
 /// A limit of the command line; none for `none`.

@@ -1,6 +1,6 @@
 //! `site`: single calls of target processes, listed and switched by request.
 
-use super::args::{Choice, GivenLimit, LimitArgs, SiteAction};
+use super::args::{Choice, GivenLimit, GivenRate, LimitArgs, SampleArgs, SiteAction};
 use super::process::ProcessName;
 use super::programs::Programs;
 use super::state;
@@ -100,6 +100,18 @@ pub(super) fn run_limit(
         (limit, true) => setting.group_limit = Some(*limit),
         (limit, false) => setting.limit = Some(*limit),
     }
+    switch(programs, (selector, *persist), setting, choice, system)
+}
+
+/// Runs `sample`.
+pub(super) fn run_sample(
+    programs: &mut Programs,
+    args: &SampleArgs,
+    choice: &Choice,
+    system: &dyn System,
+) -> Result<(), Failure> {
+    let SampleArgs { selector, rate: GivenRate(rate), persist } = args;
+    let setting = SiteSetting { sample: Some(*rate), ..SiteSetting::default() };
     switch(programs, (selector, *persist), setting, choice, system)
 }
 

@@ -20,6 +20,7 @@ use crate::lang::rust::{RUNTIME, literal};
 use crate::rewrite::Edit;
 use crate::source::Source;
 use proc_macro2::TokenTree;
+use protolog_core::control::rate::Rate;
 use std::fmt::Write;
 use std::ops::Range;
 
@@ -27,7 +28,8 @@ use std::ops::Range;
 const MAX_GROUPS: usize = 1024;
 
 const ENUM_HELP: &str = "derive `ProtoLogGroup` for an enum whose variants have no fields";
-const KEYS: &str = "use `tag = \"…\"`, `enabled = false` or `log_to_text = true`";
+const KEYS: &str =
+    "use `tag = \"…\"`, `enabled = false`, `log_to_text = true` or `sample = \"1/100\"`";
 
 /// A group enum.
 #[derive(Clone, Debug)]
@@ -68,6 +70,8 @@ struct Variant {
     tag: Option<String>,
     enabled: Flag,
     log_to_text: Flag,
+    /// The rate's literal.
+    sample: Option<String>,
     group: Group,
 }
 
@@ -228,7 +232,8 @@ impl EnumReader<'_> {
         }
         let attributes = Attribute::all(&part.attributes);
         let presence = presence(&attributes, self.known);
-        let (mut tag, mut enabled, mut log_to_text) = (None, Flag::new(true), Flag::new(false));
+        let (mut tag, mut sample) = (None, None);
+        let (mut enabled, mut log_to_text) = (Flag::new(true), Flag::new(false));
         for setting in self.settings(&attributes) {
             match setting.key.as_str() {
                 "tag" => {
@@ -237,6 +242,10 @@ impl EnumReader<'_> {
                 }
                 "enabled" => enabled.set(self.boolean(&setting), setting.condition),
                 "log_to_text" => log_to_text.set(self.boolean(&setting), setting.condition),
+                "sample" => {
+                    self.is_sure(&setting);
+                    sample = self.rate(&setting);
+                }
                 other => {
                     let message = format!("unknown setting `{other}` of a log group");
                     self.error(setting.range, message, KEYS);
@@ -250,7 +259,7 @@ impl EnumReader<'_> {
         };
         let group = Group::of_rust(class, name, enabled.may_be(), log_to_text.may_be(), shown);
         let tag = tag.map(|(literal, _)| literal);
-        Some(Variant { ident, presence, tag, enabled, log_to_text, group })
+        Some(Variant { ident, presence, tag, enabled, log_to_text, sample, group })
     }
 
     /// Refuses a setting that depends on a condition, although a dictionary can have one value
@@ -262,6 +271,17 @@ impl EnumReader<'_> {
             let help = "set it in every build in which the enum is a group enum";
             self.error(setting.range.clone(), message, help);
         }
+    }
+
+    /// The literal of a rate of sampling.
+    fn rate(&mut self, setting: &Setting) -> Option<String> {
+        let (literal, text) = self.string(setting)?;
+        if Rate::parse(&text).is_none() {
+            let message = format!("invalid rate `{text}`");
+            let help = "write a part of all messages, as in `1/100` or `0.5%`";
+            self.error(setting.range.clone(), message, help);
+        }
+        Some(literal)
     }
 
     /// A string's literal and value.
@@ -348,13 +368,14 @@ fn expansion(
     let condition = condition.map_or_else(String::new, |condition| format!("#[cfg({condition})] "));
     let mut out = format!(" {condition}{runtime}::__rewritten_groups!({colons}{derive}; {name};");
     let mut index = Index::default();
-    for Variant { ident, presence, tag, enabled, log_to_text, .. } in variants {
+    for Variant { ident, presence, tag, enabled, log_to_text, sample, .. } in variants {
+        let sample = sample.as_ref().map_or(String::new(), |rate| format!(" {rate},"));
         let (short, variant) = (plain(name), plain(ident));
         let tag = tag.clone().unwrap_or_else(|| format!("{variant:?}"));
         let cfg = presence.as_ref().map_or_else(String::new, |when| format!("#[cfg({when})] "));
         let _ = write!(
             out,
-            " {cfg}{ident}, {index}, \"{short}::{variant}\", {tag}, {enabled}, {log_to_text},;"
+            " {cfg}{ident}, {index}, \"{short}::{variant}\", {tag}, {enabled}, {log_to_text},{sample};"
         );
         index.count(presence.as_deref());
     }
