@@ -60,6 +60,60 @@ fn numbers_have_the_form_that_was_asked_for() {
     assert_eq!(read(APP, &["--top", "--format", "csv"]).lines().count(), 4);
 }
 
+/// Two messages of one kind that stand for 100 each, of another one and of one that is not sampled.
+const SAMPLED: &str = r#"
+group(1, "demo::Net", "Net") group(2, "demo::Disk", "Disk")
+message(0x11, DEBUG, 1, "sent %d bytes", "net.rs:12") message(0x12, INFO, 1, "done", "net.rs:13")
+message(0x13, WARN, 2, "slow", "disk.rs:1")
+@1 cleared snapshot(64=0, boot=1000000000, incremental=64) default_clock=64 info(100, 101, "main") passed_over(1, 1, 190)
+@1 ts=1000000 log(0x11, 512) rate(1, 100)
+@1 ts=1000000 log(0x11, 100) rate(1, 100)
+@1 ts=1000000 log(0x12) rate(2, 5)
+@1 ts=1000000 log(0x13)
+@1 cleared passed_over(1, 1, 7) passed_over(1, 3, 2)
+"#;
+
+#[test]
+fn sampled_messages_stand_for_others() {
+    let estimate = |args: &[&str]| read(SAMPLED, &[args, &["--estimate"]].concat());
+    assert_eq_text("       203                 exact\n", &estimate(&["--count"]));
+    let expected = "       200               55..726  sent %d bytes\n         3                 1..11  done\n         1                 exact  slow\n       203                 exact  in all\n";
+    assert_eq_text(expected, &estimate(&["--count-by", "template"]));
+    // Nobody knows how many of those that were passed over a filter would leave out.
+    let one = estimate(&["--count", "--grep", "512", "--format", "json"]);
+    assert_eq!(one, "{\"estimate\":100,\"high\":563,\"low\":17}\n");
+    let top = estimate(&["--top=1", "--format", "csv"]);
+    let (head, line) = top.split_once("\r\n").expect("a head");
+    assert_eq!(head, "key,estimate,low,high,bytes,low_bytes,high_bytes,entries");
+    assert!(line.contains("sent %d bytes") && line.contains(",200,55,726,"), "{line}");
+    let bars = estimate(&["--histogram", "--format", "csv"]);
+    assert!(bars.starts_with("ts,ns,estimate,low,high\r\n1001000000,"), "{bars}");
+    let (exit, _, errors) = run(&[("app", description::trace(SAMPLED))], &["app"]);
+    assert_eq!(exit, Exit::Done, "they are not lost");
+    assert!(
+        errors.starts_with("note: 197 messages were passed over by sampling of demo::Net at DEBUG\nnote: 2 messages were"),
+        "{errors}"
+    );
+    let json = read(SAMPLED, &["--format", "json", "--grep", "done"]);
+    assert!(json.contains("\"rate\":\"2/5\""), "{json}");
+}
+
+#[test]
+fn no_estimate_is_made_of_what_nobody_knows() {
+    let refused = |trace: &str, args: &[&str]| {
+        let (exit, out, errors) = run(&[("app", description::trace(trace))], args);
+        assert_eq!((exit, &*out), (Exit::Failed, ""), "{errors}");
+        errors
+    };
+    let limited = format!("{SAMPLED}@1 cleared loss(1, 10, 5)\n");
+    let args = ["app", "--count-by", "level", "--estimate"];
+    assert!(refused(&limited, &args).contains("`demo::Net` were sampled and limited"));
+    let other = format!("{SAMPLED}@1 cleared loss(2, 10, 5)\n");
+    let out = read(&other, &args[1..]);
+    assert!(out.contains("sent") || out.contains("DEBUG"), "another group was limited: {out}");
+    assert!(refused(SAMPLED, &["app", "--estimate"]).contains("`--estimate` is for numbers only"));
+}
+
 #[test]
 fn flags_that_mean_nothing_are_refused() {
     for args in [&["--columns", "time"][..], &["--delta"]] {

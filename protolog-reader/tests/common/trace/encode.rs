@@ -7,7 +7,7 @@ use flate2::write::{GzEncoder, ZlibEncoder};
 use protolog_core::Level;
 use protolog_core::schema::{
     clock, clock_id, clock_snapshot, debug_annotation, group, interned_data, interned_string, loss,
-    message, message_data, message_hints, packet, packet_defaults, process_descriptor,
+    message, message_data, message_hints, packet, packet_defaults, passed_over, process_descriptor,
     sequence_info, thread_descriptor, trace as file, track_descriptor, track_event, viewer_config,
 };
 use protozero::wire::{encode_varint, zigzag};
@@ -115,7 +115,16 @@ fn encode_packet(out: &mut Fields<'_>, elements: &[Element]) {
             "stack" => interned.push((interned_data::PROTOLOG_STACKTRACE, element)),
             "group" | "message" | "hint" | "stripped" => dictionary.push(element),
             "field" => drop(out.bytes(element.number(0) as u32, element.text(1))),
-            "log" => encode_message(&mut out.nested(packet::PROTOLOG_MESSAGE), element),
+            "log" => {
+                let mut message = out.nested(packet::PROTOLOG_MESSAGE);
+                encode_message(&mut message, element);
+                if let Some(rate) = elements.iter().find(|it| it.name == "rate") {
+                    message.uint64(message::RATE_OF, rate.number(1));
+                    message.uint64(message::RATE_KEPT, rate.number(0));
+                }
+            }
+            "rate" => {}
+            "passed_over" => encode_passed_over(&mut out.nested(packet::PASSED_OVER), element),
             "packed" => encode_packed(&mut out.nested(packet::PROTOLOG_MESSAGE), element),
             "snapshot" => encode_snapshot(&mut out.nested(packet::CLOCK_SNAPSHOT), element),
             _ => encode_other(out, element),
@@ -138,6 +147,12 @@ fn encode_packet(out: &mut Fields<'_>, elements: &[Element]) {
             encode_dictionary(&mut config, element);
         }
     }
+}
+
+fn encode_passed_over(out: &mut Fields<'_>, element: &Element) {
+    out.uint64(passed_over::GROUP_ID, element.number(0));
+    out.uint64(passed_over::LEVEL, element.number(1));
+    out.uint64(passed_over::COUNT, element.number(2));
 }
 
 fn encode_other(out: &mut Fields<'_>, element: &Element) {

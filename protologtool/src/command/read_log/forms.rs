@@ -3,6 +3,7 @@
 
 pub(crate) mod columns;
 pub(crate) mod counts;
+pub(crate) mod estimate;
 pub(crate) mod line_writer;
 pub(crate) mod links;
 pub(crate) mod output_format;
@@ -44,6 +45,7 @@ const TABLE_COLUMNS: [Column; 8] = [
 /// Options for the form of entries.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "How to show them")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct EntryForm {
     /// Format of the entries
     #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
@@ -107,6 +109,11 @@ pub(crate) struct EntryForm {
     /// The number of entries over time, in place of the entries
     #[arg(long)]
     pub(crate) histogram: bool,
+
+    /// With numbers in place of entries: those of all messages that were logged, of which sampling
+    /// kept some; each estimate with the interval that has the true number in 95 % of all cases
+    #[arg(long)]
+    pub(crate) estimate: bool,
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
@@ -160,8 +167,13 @@ impl EntryForm {
         }
     }
 
-    /// An error for a flag that means nothing in JSON, whose objects have all there is.
+    /// An error for a flag that means nothing: an estimate without numbers, or in JSON, whose
+    /// objects have all there is, a column.
     pub(crate) fn check(&self) -> Result<(), Failure> {
+        if self.estimate && !self.has_numbers() {
+            let failure = Failure::new("`--estimate` is for numbers only");
+            return Err(failure.help("add `--count`, `--count-by`, `--top` or `--histogram`"));
+        }
         let flag = match self {
             _ if self.format != OutputFormat::Json => return Ok(()),
             _ if !self.columns.is_empty() => "--columns",

@@ -4,6 +4,7 @@
 use super::args::ReadLogArgs;
 use crate::system::System;
 use protolog_reader::{Log, Stats, printable};
+use std::fmt::Write as _;
 
 /// Reports the notes about a log.
 pub(super) fn report(log: &Log, args: &ReadLogArgs, system: &dyn System) {
@@ -15,6 +16,7 @@ pub(super) fn report(log: &Log, args: &ReadLogArgs, system: &dyn System) {
     if args.stats {
         system.print_error(&statistics(log.stats()));
     }
+    system.print_error(&passed_over(log));
     for line in log.summary().to_string().lines() {
         system.print_error(&format!("warning: {line}\n"));
     }
@@ -34,6 +36,23 @@ pub(super) fn spans_without_begin(log: &Log) -> String {
             "note: {count} spans began before the trace, or their begins were lost, and are not shown\n"
         ),
     }
+}
+
+/// The lines about messages that sampling passed over; empty if there are none.
+pub(super) fn passed_over(log: &Log) -> String {
+    let mut text = String::new();
+    let all = &log.stats().passed_over;
+    for ((group, level), count) in all {
+        let group = group.map(|id| log.dictionary().group_name(id));
+        let group = group.map_or(String::new(), |name| format!(" of {}", printable(&name)));
+        let level = level.map_or(String::new(), |level| format!(" at {}", level.name()));
+        let verb = if *count == 1 { "message was" } else { "messages were" };
+        let _ = writeln!(text, "note: {count} {verb} passed over by sampling{group}{level}");
+    }
+    if !all.is_empty() {
+        text += "help: see how many were logged by `--count-by template --estimate`\n";
+    }
+    text
 }
 
 /// Says why the trace has no message, or which names in the filter of its session no group has.

@@ -8,6 +8,7 @@
 
 use super::block_output::{BlockOutput, Stopped};
 use super::forms::counts::{Counted, Counts};
+use super::forms::estimate;
 use super::forms::line_writer::{LINE, LineWriter};
 use super::forms::links::Links;
 use super::forms::output_format::OutputFormat;
@@ -45,7 +46,7 @@ impl<'a> Printer<'a> {
         let content = if form.has_numbers() {
             Printed::Numbers {
                 selector: Selector::new(selection),
-                counts: Counts::new(form.count_by),
+                counts: Counts::new(form.count_by, form.estimate),
             }
         } else {
             if form.format == OutputFormat::Csv {
@@ -145,7 +146,7 @@ impl<'a> Printer<'a> {
                     selected.shown.into_iter().for_each(|counted| counts.add(counted));
                     Ok::<(), Stopped>(())
                 })?;
-                output.push_apart(numbers(counts, form, log).as_bytes());
+                output.push_apart(numbers(counts, form, log)?.as_bytes());
             }
         }
         output.flush().map(|()| left_out)
@@ -165,15 +166,23 @@ impl HeldBack for Option<Counted> {
 }
 
 /// The numbers that are asked for, in their form.
-fn numbers(counts: Counts, form: &EntryForm, log: &Log) -> String {
-    if form.count {
+fn numbers(counts: Counts, form: &EntryForm, log: &Log) -> Result<String, Stopped> {
+    if form.estimate {
+        estimate::check(log)?;
+    }
+    let most = form.top.unwrap_or(usize::MAX);
+    Ok(if form.count && form.estimate {
+        counts.total_estimate(log, form.format)
+    } else if form.count {
         counts.total(form.format)
     } else if form.histogram {
         let times = TimeWriter::new(form.times());
         counts.histogram(log, times, form.time_format.map(TimeForm::format), form.format)
+    } else if form.estimate {
+        counts.estimates(log, most, form.format)
     } else {
-        counts.table(form.top.unwrap_or(usize::MAX), form.format)
-    }
+        counts.table(most, form.format)
+    })
 }
 
 fn push(

@@ -1,9 +1,10 @@
 //! Numbers in place of entries: by what they have in common, by call site, over time.
 
 use super::columns;
+use super::estimate::{self, Estimate, Interval};
 use super::output_format::OutputFormat;
 use protolog_reader::{
-    Item, Level, Log, Message, TimeFormat, TimeWriter, printable, printable_json, shortened,
+    Item, Level, Log, Message, Rate, TimeFormat, TimeWriter, printable, printable_json, shortened,
 };
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -33,9 +34,11 @@ pub(crate) enum CountBy {
 /// The counts of a log.
 pub(crate) struct Counts {
     by: Option<CountBy>,
+    /// The numbers are of all messages that were logged, as far as can be told of sampled ones.
+    is_estimate: bool,
     counted: HashMap<String, Amount>,
-    /// Times of entries, for the histogram.
-    times: Vec<i64>,
+    /// Times of entries, for the histogram, and the messages that each stands for.
+    times: Vec<(i64, f64)>,
     span: Option<(i64, i64)>,
 }
 
@@ -43,6 +46,8 @@ pub(crate) struct Counts {
 struct Amount {
     entries: u64,
     bytes: u64,
+    estimate: Estimate,
+    estimate_of_bytes: Estimate,
 }
 
 /// The part of an entry that is counted.
@@ -50,6 +55,8 @@ pub(crate) struct Counted {
     key: String,
     bytes: u64,
     time: i64,
+    /// The messages that it stands for.
+    weight: f64,
 }
 
 impl Counted {
@@ -60,20 +67,24 @@ impl Counted {
 }
 
 impl Counts {
-    /// Counts by something, or by call site, with bytes.
-    pub(crate) fn new(by: Option<CountBy>) -> Self {
-        Self { by, counted: HashMap::new(), times: Vec::new(), span: None }
+    /// Counts by something, or by call site, with bytes; entries, or estimates of all messages.
+    pub(crate) fn new(by: Option<CountBy>, is_estimate: bool) -> Self {
+        Self { by, is_estimate, counted: HashMap::new(), times: Vec::new(), span: None }
     }
 
     /// Adds an entry.
     pub(crate) fn add(&mut self, counted: Counted) {
-        let Counted { key, bytes, time } = counted;
+        let Counted { key, bytes, time, weight } = counted;
         let (first, last) = self.span.unwrap_or((time, time));
         self.span = Some((first.min(time), last.max(time)));
-        self.times.push(time);
+        self.times.push((time, weight));
         let amount = self.counted.entry(key).or_default();
         amount.entries += 1;
         amount.bytes += bytes;
+        if self.is_estimate {
+            amount.estimate.add(1.0, weight);
+            amount.estimate_of_bytes.add(bytes as f64, weight);
+        }
     }
 
     /// The part of an item that is counted; losses have no place in a table of entries, and are
@@ -106,7 +117,8 @@ impl Counts {
                 format!("{level} {group}: {}  ({})", template(), location(message))
             }
         };
-        Some(Counted { key, bytes: entry.encoded_size() as u64, time: entry.time() })
+        let weight = entry.rate().map_or(1.0, Rate::weight);
+        Some(Counted { key, bytes: entry.encoded_size() as u64, time: entry.time(), weight })
     }
 
     /// The number of all entries.
@@ -122,6 +134,71 @@ impl Counts {
         }
     }
 
+    /// The number of all messages that were logged: exact, or an estimate of those that the filter
+    /// admits.
+    fn estimated_total(&self, log: &Log) -> Interval {
+        let exact = estimate::exact_total(log, self.times.len() as u64).map(Interval::exact);
+        exact.unwrap_or_else(|| {
+            let mut sum = Estimate::default();
+            self.times.iter().for_each(|(_, weight)| sum.add(1.0, *weight));
+            sum.interval()
+        })
+    }
+
+    /// As [`Self::total`], of all messages that were logged.
+    pub(crate) fn total_estimate(&self, log: &Log, form: OutputFormat) -> String {
+        let total = self.estimated_total(log);
+        match form {
+            OutputFormat::Text => format!("{}\n", total.text()),
+            OutputFormat::Json => format!("{}\n", total.json()),
+            _ => head(form, "estimate,low,high\r\n") + &columns::table_line(form, &total.cells()),
+        }
+    }
+
+    /// As [`Self::table`], of all messages that were logged, with the total of all lines at the
+    /// end.
+    pub(crate) fn estimates(self, log: &Log, most: usize, form: OutputFormat) -> String {
+        let (by_bytes, total) = (self.by.is_none(), self.estimated_total(log));
+        let mut lines: Vec<_> = self.counted.into_iter().collect();
+        let amount = |of: &Amount| if by_bytes { of.estimate_of_bytes } else { of.estimate };
+        lines.sort_by(|(one, a), (other, b)| {
+            amount(b).sum().total_cmp(&amount(a).sum()).then_with(|| one.cmp(other))
+        });
+        let names = "key,estimate,low,high,bytes,low_bytes,high_bytes,entries\r\n";
+        let mut out = head(form, names);
+        let rest = lines.split_off(lines.len().min(most));
+        for (key, Amount { entries, estimate, estimate_of_bytes, .. }) in &lines {
+            let (count, bytes) = (estimate.interval(), estimate_of_bytes.interval());
+            let line = if form == OutputFormat::Json {
+                let mut line = json!({"key": key, "entries": entries, "bytes": bytes.json()});
+                if let (Value::Object(line), Value::Object(count)) = (&mut line, count.json()) {
+                    line.extend(count);
+                }
+                writeln!(out, "{}", printable_json(&line.to_string()))
+            } else if form != OutputFormat::Text {
+                let mut cells = vec![("key", key.clone())];
+                cells.extend(count.cells());
+                let names = ["bytes", "low_bytes", "high_bytes"].into_iter();
+                cells.extend(names.zip(bytes.cells().map(|(_, cell)| cell)));
+                cells.push(("entries", entries.to_string()));
+                out.push_str(&columns::table_line(form, &cells));
+                Ok(())
+            } else if by_bytes {
+                let (bytes, count) = (bytes.text(), count.text());
+                writeln!(out, "{bytes} bytes {count} messages  {}", printable(key))
+            } else {
+                writeln!(out, "{}  {}", count.text(), printable(key))
+            };
+            line.expect("a string takes every write");
+        }
+        if form == OutputFormat::Text {
+            let more = rest.len();
+            let more = if more > 0 { format!(", with {more} more lines") } else { String::new() };
+            let _ = writeln!(out, "{}  in all{more}", total.text());
+        }
+        out
+    }
+
     /// The table, the greatest amount first; with `by_bytes` of bytes, else of entries.
     pub(crate) fn table(self, most: usize, form: OutputFormat) -> String {
         let by_bytes = self.by.is_none();
@@ -132,7 +209,7 @@ impl Counts {
             .sort_by(|(one, a), (other, b)| amount(b).cmp(&amount(a)).then_with(|| one.cmp(other)));
         let mut out = head(form, "key,entries,bytes\r\n");
         let rest = lines.split_off(lines.len().min(most));
-        for (key, Amount { entries, bytes }) in &lines {
+        for (key, Amount { entries, bytes, .. }) in &lines {
             let line = if form == OutputFormat::Json {
                 let line: Value = json!({"key": key, "entries": entries, "bytes": bytes});
                 writeln!(out, "{}", printable_json(&line.to_string()))
@@ -169,7 +246,9 @@ impl Counts {
         format: Option<TimeFormat>,
         form: OutputFormat,
     ) -> String {
-        let mut out = head(form, "ts,ns,entries\r\n");
+        let names =
+            if self.is_estimate { "ts,ns,estimate,low,high\r\n" } else { "ts,ns,entries\r\n" };
+        let mut out = head(form, names);
         let Some((first, last)) = self.span else { return out };
         // A time may be any number: sums of two need not be one.
         let step = round_step(last.abs_diff(first) / BARS + 1);
@@ -184,26 +263,42 @@ impl Counts {
             _ => TimeFormat::Millis,
         };
         let mut times = times.with_format(format.unwrap_or(usual));
-        let mut bars = vec![0_u64; bar_of(last) + 1];
-        for time in self.times {
-            bars[bar_of(time)] += 1;
+        let mut bars = vec![Estimate::default(); bar_of(last) + 1];
+        for (time, weight) in self.times {
+            bars[bar_of(time)].add(1.0, if self.is_estimate { weight } else { 1.0 });
         }
-        let highest = bars.iter().copied().max().unwrap_or(1).max(1);
-        for (index, count) in bars.into_iter().enumerate() {
+        let bars: Vec<Interval> = bars.into_iter().map(Estimate::interval).collect();
+        let highest = bars.iter().map(|bar| bar.estimate).max().unwrap_or(1).max(1);
+        for (index, interval) in bars.into_iter().enumerate() {
+            let count = interval.estimate;
             let begin = start + index as i128 * wide;
             let begin = i64::try_from(begin).unwrap_or(i64::MIN);
             let line = if form == OutputFormat::Json {
-                writeln!(out, "{}", json!({"ts": begin, "ns": step, "entries": count}))
+                let mut line = json!({"ts": begin, "ns": step});
+                let count =
+                    if self.is_estimate { interval.json() } else { json!({"entries": count}) };
+                if let (Value::Object(line), Value::Object(count)) = (&mut line, count) {
+                    line.extend(count);
+                }
+                writeln!(out, "{line}")
             } else if form != OutputFormat::Text {
-                let [begin, step, count] = [begin.to_string(), step.to_string(), count.to_string()];
-                let cells = [("ts", begin), ("ns", step), ("entries", count)];
+                let mut cells = vec![("ts", begin.to_string()), ("ns", step.to_string())];
+                if self.is_estimate {
+                    cells.extend(interval.cells());
+                } else {
+                    cells.push(("entries", count.to_string()));
+                }
                 out.push_str(&columns::table_line(form, &cells));
                 Ok(())
             } else {
                 let mut time = String::new();
                 let _ = times.write(log, begin, &mut time);
                 let bar = "█".repeat((count * BAR).div_ceil(highest) as usize);
-                writeln!(out, "{time} {count:>9} {bar}")
+                if self.is_estimate {
+                    writeln!(out, "{time} {} {bar}", interval.text())
+                } else {
+                    writeln!(out, "{time} {count:>9} {bar}")
+                }
             };
             line.expect("a string takes every write");
         }

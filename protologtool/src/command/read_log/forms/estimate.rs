@@ -1,0 +1,207 @@
+//! Estimates of how many messages were logged, from those that sampling kept.
+//!
+//! A message that was kept with probability p stands for 1/p (Horvitz and Thompson 1952). The sum
+//! of these weights w is unbiased, and w(w - 1) of each is an unbiased estimate of its variance.
+//! The interval is that of Wilson (1927), for a count of which each part is kept by chance: the
+//! numbers from which the estimate is less than 1.96 standard deviations away, those of the number
+//! itself. So it covers the number about as often where few messages were kept.
+
+use crate::exit::Failure;
+use protolog_reader::{Log, LossCause, LossReason, printable};
+use serde_json::{Value, json};
+
+/// The quantile of a normal distribution beyond which 2.5 % are on each side.
+const QUANTILE: f64 = 1.959_964;
+
+/// A sum over messages that were kept, each with its weight.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Estimate {
+    /// Of those that were not sampled.
+    exact: f64,
+    /// Of those that were, without weights.
+    kept: f64,
+    /// The same with weights.
+    sum: f64,
+    variance: f64,
+}
+
+/// An estimate with the numbers between which the true one is, in 95 % of all cases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Interval {
+    pub(super) estimate: u64,
+    pub(super) low: u64,
+    pub(super) high: u64,
+}
+
+impl Estimate {
+    /// Adds a message that was kept, of so many bytes, or one.
+    pub(super) fn add(&mut self, amount: f64, weight: f64) {
+        if weight <= 1.0 {
+            self.exact += amount;
+            return;
+        }
+        self.kept += amount;
+        self.sum += amount * weight;
+        self.variance += amount * amount * weight * (weight - 1.0);
+    }
+
+    /// Returns the sum, with weights.
+    pub(super) fn sum(self) -> f64 {
+        self.exact + self.sum
+    }
+
+    /// Returns the estimate with its interval.
+    pub(super) fn interval(self) -> Interval {
+        let estimate = self.sum().round() as u64;
+        if self.variance <= 0.0 {
+            return Interval { estimate, low: estimate, high: estimate };
+        }
+        // The variance of a number n is n times this.
+        let ratio = self.variance / self.sum;
+        let shift = QUANTILE * QUANTILE * ratio / 2.0;
+        let half = (QUANTILE * QUANTILE * ratio * self.sum + shift * shift).sqrt();
+        let low = self.exact + (self.sum + shift - half).max(self.kept);
+        let high = self.exact + self.sum + shift + half;
+        Interval { estimate, low: low.floor() as u64, high: high.ceil() as u64 }
+    }
+}
+
+impl Interval {
+    /// An exact number.
+    pub(super) const fn exact(number: u64) -> Self {
+        Self { estimate: number, low: number, high: number }
+    }
+
+    pub(super) const fn is_exact(self) -> bool {
+        self.low == self.high
+    }
+
+    /// `120 exact`, or `50000 48200..51900`.
+    pub(super) fn text(self) -> String {
+        let Self { estimate, low, high } = self;
+        let between = if self.is_exact() { "exact".to_owned() } else { format!("{low}..{high}") };
+        format!("{estimate:>10} {between:>21}")
+    }
+
+    /// The cells of a table.
+    pub(super) fn cells(self) -> [(&'static str, String); 3] {
+        let Self { estimate, low, high } = self;
+        [("estimate", estimate), ("low", low), ("high", high)]
+            .map(|(name, number)| (name, number.to_string()))
+    }
+
+    pub(super) fn json(self) -> Value {
+        let Self { estimate, low, high } = self;
+        json!({"estimate": estimate, "low": low, "high": high})
+    }
+}
+
+/// The total of a log, if it is exact: all entries that were counted, and what sampling passed
+/// over. None if some entries were left out, since nobody knows how many of those that were passed
+/// over the same filter would leave out; or if messages were lost, which may have stood for others.
+pub(super) fn exact_total(log: &Log, counted: u64) -> Option<u64> {
+    let stats = log.stats();
+    let is_all = stats.entries == counted && !stats.has_losses() && stats.ended_early.is_none();
+    is_all.then(|| stats.passed_over.values().fold(counted, |sum, one| sum.saturating_add(*one)))
+}
+
+/// An error if calls of a group were limited and sampled: nobody knows for how many messages those
+/// stand that both let pass.
+pub(crate) fn check(log: &Log) -> Result<(), Failure> {
+    let stats = log.stats();
+    let is_sampled = |group: Option<u32>| {
+        let mut groups = stats.passed_over.keys().map(|(group, _)| *group);
+        groups.any(|sampled| sampled == group || sampled.is_none() || group.is_none())
+    };
+    let limited = stats.lost.keys().filter_map(|(reason, group)| {
+        (*reason == LossReason::Reported(LossCause::Limited)).then_some(*group)
+    });
+    let Some(group) = limited.into_iter().find(|group| is_sampled(*group)) else { return Ok(()) };
+    let name = group.map_or("a group that is not known".into(), |id| {
+        let name = log.dictionary().group_name(id);
+        format!("`{}`", printable(&name))
+    });
+    let failure = Failure::new(format!(
+        "no estimate: messages of {name} were sampled and limited, and those that passed both stand for an unknown number"
+    ));
+    Err(failure.help("end one of them, as in `protologtool configuration limit net none`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// SplitMix64.
+    struct Random(u64);
+
+    impl Random {
+        /// From 2^-53 to 1.
+        fn uniform(&mut self) -> f64 {
+            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+            (((mixed ^ mixed >> 31) >> 11) + 1) as f64 * (-53_f64).exp2()
+        }
+
+        /// The number of `messages` that are kept, by gaps as programs draw them.
+        fn kept(&mut self, messages: u64, chance: f64) -> u64 {
+            let (mut at, mut kept) = (0, 0);
+            loop {
+                at += (self.uniform().ln() / (-chance).ln_1p()) as u64 + 1;
+                if at > messages {
+                    return kept;
+                }
+                kept += 1;
+            }
+        }
+    }
+
+    /// Of 10,000 runs with a seed each, the intervals cover the number in 95 ± 1 %, and the mean of
+    /// the estimates is within four standard errors of it. Rates change in the last case.
+    #[test]
+    fn intervals_cover_what_they_say() {
+        const RUNS: u64 = 10_000;
+        for (index, parts) in [
+            &[(20_000, 100.0)][..],
+            &[(200_000, 1000.0)],
+            &[(400, 10.0)],
+            &[(1_000_000, 100.0)],
+            &[(4_000, 10.0), (30_000, 100.0), (500, 1.0), (10_000, 50.0)],
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let messages: u64 = parts.iter().map(|(messages, _)| messages).sum();
+            let (mut covered, mut sum) = (0, 0.0);
+            let mut random = Random(index as u64 + 1);
+            let runs = if messages > 500_000 { RUNS / 5 } else { RUNS };
+            for _ in 0..runs {
+                let mut estimate = Estimate::default();
+                for (messages, weight) in parts {
+                    let all = *weight <= 1.0;
+                    let kept = if all { *messages } else { random.kept(*messages, 1.0 / weight) };
+                    (0..kept).for_each(|_| estimate.add(1.0, *weight));
+                }
+                let Interval { low, high, .. } = estimate.interval();
+                covered += u64::from((low..=high).contains(&messages));
+                sum += estimate.sum();
+            }
+            let share = covered as f64 / runs as f64;
+            assert!((share - 0.95).abs() < 0.01, "{parts:?}: {share}");
+            let variance: f64 = parts.iter().map(|(n, weight)| *n as f64 * (weight - 1.0)).sum();
+            let (mean, error) = (sum / runs as f64, (variance / runs as f64).sqrt());
+            assert!((mean - messages as f64).abs() < 4.0 * error, "{parts:?}: {mean} ± {error}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_sampled_is_exact() {
+        let mut estimate = Estimate::default();
+        (0..7).for_each(|_| estimate.add(1.0, 1.0));
+        assert_eq!(estimate.interval(), Interval::exact(7));
+        assert_eq!(estimate.interval().text(), "         7                 exact");
+        estimate.add(1.0, 100.0);
+        let Interval { estimate, low, high } = estimate.interval();
+        assert_eq!((estimate, low, high), (107, 24, 570));
+    }
+}
