@@ -205,6 +205,16 @@ impl LossCounters {
         all
     }
 
+    /// Returns whether there are messages that limits suppressed or sampling passed over, and that
+    /// were not taken yet.
+    pub(crate) fn has_held_back(&self) -> bool {
+        self.has_pending()
+            && self.slots.iter().any(|slot| {
+                let cause = reason_of(slot.key.load(Ordering::Acquire));
+                cause.is_some_and(is_held_back) && slot.count.load(Ordering::Relaxed) > 0
+            })
+    }
+
     /// Takes the messages that limits suppressed and sampling passed over, and leaves other losses.
     pub(crate) fn take_held_back(&self) -> Vec<LossCount> {
         let mut taken = Vec::new();
@@ -213,9 +223,7 @@ impl LossCounters {
         }
         for slot in &self.slots {
             let key = slot.key.load(Ordering::Acquire);
-            let is_held_back =
-                |cause: &Unwritten| cause.lost().is_none_or(|it| it == LossCause::Limited);
-            if let Some(cause) = reason_of(key).filter(is_held_back) {
+            if let Some(cause) = reason_of(key).filter(|cause| is_held_back(*cause)) {
                 let lost = LossCount::new((key >> 8) as u32, cause, 0);
                 slot.offer(lost, &mut |lost| {
                     taken.push(lost);
@@ -257,6 +265,11 @@ impl LossCounters {
 /// The reason in a slot's key; none of a slot that is not used.
 fn reason_of(key: u64) -> Option<Unwritten> {
     Unwritten::from_number((key & 0xff) as u32).filter(|_| key & USED != 0)
+}
+
+/// Returns whether a message was held back: suppressed by a limit, or passed over by sampling.
+fn is_held_back(cause: Unwritten) -> bool {
+    cause.lost().is_none_or(|it| it == LossCause::Limited)
 }
 
 /// Takes what a counter has, unless `accept` refuses it; returns false then.

@@ -11,6 +11,7 @@
 //! - Once it is dropped, the session is over.
 
 mod end;
+mod held_back;
 
 use super::SharedStatus;
 use super::config::SourceConfig;
@@ -71,6 +72,8 @@ pub(super) struct Instance {
     since_head: u64,
     /// They could not be written whole.
     is_head_due: bool,
+    /// When messages that limits suppress are reported next.
+    next_report: Instant,
     /// The service has the last packet.
     has_ended: bool,
 }
@@ -137,6 +140,7 @@ impl Instance {
             head: 0,
             since_head: 0,
             is_head_due: false,
+            next_report: Instant::now(),
             has_ended: false,
         };
         instance.write_head(outlet)?;
@@ -249,6 +253,7 @@ impl Instance {
                 self.session.retire(&writer);
             }
         }
+        self.report_held_back_if_due(outlet)?;
         if !self.unreported.is_empty() {
             let packet = ForwardedSession::losses(&self.unreported);
             if outlet.write(&mut self.own, &packet)? {
@@ -272,6 +277,7 @@ impl Instance {
         outlet.wait_at_most(PATIENCE);
         let asked = self.committed();
         let is_whole = !self.forward_patiently(Some(&asked), outlet)?.is_full;
+        self.report_held_back(outlet)?;
         self.follow(outlet)?;
         if with_head {
             self.write_head(outlet)?;
@@ -346,6 +352,17 @@ impl Instance {
     /// where there is no room for it; its drops are kept then.
     fn end_sequence(&mut self, writer: &Writer, outlet: &mut Outlet) -> io::Result<bool> {
         let losses = self.session.take_losses(writer);
+        self.report_on_sequence(writer, losses, outlet)
+    }
+
+    /// Writes drops on a writer's sequence, behind what is copied of it. False where there is no
+    /// room for that; they are kept then.
+    fn report_on_sequence(
+        &mut self,
+        writer: &Writer,
+        losses: Vec<LossCount>,
+        outlet: &mut Outlet,
+    ) -> io::Result<bool> {
         let sequence = sequence(&mut self.sequences, writer.id, self.target, outlet)?;
         sequence.close(outlet)?;
         let is_written = match &mut sequence.writer {

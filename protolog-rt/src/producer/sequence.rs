@@ -146,6 +146,8 @@ impl ForwardedSequence {
 
     /// Gives the copy to the service as it is; more of the chunk goes to another one.
     pub(super) fn close(&mut self, outlet: &mut Outlet) -> io::Result<()> {
+        // What follows may clear it.
+        self.has_state = false;
         let (Some(OpenCopy { mut chunk, packets }), Some(writer)) =
             (self.open.take(), &self.writer)
         else {
@@ -153,7 +155,6 @@ impl ForwardedSequence {
         };
         let (bytes, count) = self.closed;
         self.closed = (bytes + chunk.len(), count + packets.count().saturating_sub(1));
-        self.has_state = false;
         // The packet that was started last is empty.
         let packets = Packets::new(packets.count().max(1), packets.flags());
         outlet.append(&mut chunk, &[0], packets);

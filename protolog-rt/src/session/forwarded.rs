@@ -251,7 +251,22 @@ impl ForwardedSession {
         losses
     }
 
-    /// Returns the last packet of a writer's sequence: the name of its thread, and drops.
+    /// Takes the messages that limits suppressed or sampling passed over since they were reported
+    /// last, with their writers: the caller's packets report them.
+    pub(crate) fn take_held_back(&self) -> Vec<(Arc<Writer>, Vec<LossCount>)> {
+        let mut held_back = Vec::new();
+        for writer in self.core.all_writers() {
+            let losses = writer.losses.take_held_back();
+            if !losses.is_empty() {
+                self.note(&losses);
+                held_back.push((writer, losses));
+            }
+        }
+        held_back
+    }
+
+    /// Returns the last packet of a writer's sequence, or a report in it: the name of its thread,
+    /// and drops.
     pub(crate) fn sequence_end(&self, writer: &Writer, losses: &[LossCount]) -> Vec<u8> {
         packet(|to| append_sequence_end(to, self.core.pid, &writer.thread, losses))
     }

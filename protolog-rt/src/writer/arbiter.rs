@@ -429,16 +429,25 @@ impl Arbiter {
         writers
     }
 
-    /// Marks the thread that reads the buffer as one that sleeps until somebody takes a chunk;
-    /// false where somebody has one, or might take one unnoticed.
+    /// Marks the thread that reads the buffer as one that sleeps until somebody takes a chunk, or
+    /// has a message suppressed or passed over; false where somebody has one, might take one unnoticed, or there
+    /// are suppressed messages to report.
     pub(crate) fn begin_sleep(&self) -> bool {
         self.is_asleep.store(true, Ordering::Relaxed);
         // A thread that takes a chunk from now on sees the mark; an earlier taker is seen here.
-        let is_asleep = barrier::heavy() && self.buffer.is_free();
+        let is_asleep = !self.has_held_back()
+            && barrier::heavy()
+            && self.buffer.is_free()
+            && !self.has_held_back();
         if !is_asleep {
             self.end_sleep();
         }
         is_asleep
+    }
+
+    /// Returns whether a writer has such messages that nobody has reported.
+    fn has_held_back(&self) -> bool {
+        self.writers().live.iter().any(|writer| writer.losses.has_held_back())
     }
 
     /// Takes the mark of [`Self::begin_sleep`] away.

@@ -10,6 +10,7 @@ use protolog_core::control::protocol::Request;
 use protolog_rt::control::serve_in;
 use protolog_rt::{Level, ProtoLogGroup, Session, d, i, producer, v, wtf};
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Mutex, mpsc};
@@ -89,6 +90,13 @@ impl RunningChild {
     pub(crate) fn files(&self) -> usize {
         let files = fs::read_dir(format!("/proc/{}/fd", self.process.id()));
         files.expect("the files of the child").count()
+    }
+
+    /// The files that it has open, as the kernel names them.
+    pub(crate) fn open_files(&self) -> Vec<String> {
+        let files = fs::read_dir(format!("/proc/{}/fd", self.process.id())).expect("its files");
+        let name = |file: fs::DirEntry| fs::read_link(file.path()).unwrap_or_default();
+        files.map(|file| name(file.expect("a file")).display().to_string()).collect()
     }
 
     /// The processor's time that it took.
@@ -199,11 +207,17 @@ fn obey(word: &str, rest: &str, job: &str, number: &mut u64, logged: &Path) -> S
             append(logged, &texts);
         }
         "levels" => log_at_levels(),
-        "stats" => {
-            let server = serve_in(rest).expect("listen to operators");
-            let mut operator = Program::connect(server.path()).expect("connect to it");
-            return operator.request(&Request::Stats).expect("ask it").join("; ");
+        "stats" => return ask_self(&Request::Stats, rest),
+        "set" => {
+            let (dir, setting) = rest.split_once(' ').expect("a folder and a setting");
+            return ask_self(&Request::Set(setting), dir);
         }
+        // On the thread that stays.
+        "limited" => {
+            let count = rest.parse().expect("a number");
+            (0..count).for_each(|at: u64| i!(Log::Work, "limited %d", at));
+        }
+        "say" => i!(Log::Work, "%s", rest),
         "fork" => {
             let child = fork::spawn(fork::fork, || {
                 i!(Log::Work, "of a forked child");
@@ -212,6 +226,9 @@ fn obey(word: &str, rest: &str, job: &str, number: &mut u64, logged: &Path) -> S
             let status = fork::wait_at_most(Duration::from_secs(10), child);
             assert_eq!(status, Some(0), "the child is not connected");
         }
+        "exec" => panic!("{}", Command::new("sleep").arg("60").exec()),
+        // Each generation joins by itself, logs, and waits for its own child.
+        "generations" => generation(rest.parse().expect("a number")),
         "fork-and-stay" => {
             let child = fork::spawn(fork::fork, || {
                 thread::sleep(Duration::from_secs(30));
@@ -226,6 +243,16 @@ fn obey(word: &str, rest: &str, job: &str, number: &mut u64, logged: &Path) -> S
             let summary = session.stop().expect("stop it");
             return summary.messages.to_string();
         }
+        "again" => {
+            let program = env::current_exe().expect("this program");
+            panic!("{}", Command::new(program).args(env::args_os().skip(1)).exec());
+        }
+        "start" => {
+            let mut started = Command::new("sleep").arg(rest).spawn().expect("start a program");
+            let id = started.id().to_string();
+            thread::spawn(move || started.wait());
+            return id;
+        }
         "sleep" => thread::sleep(Duration::from_millis(rest.parse().expect("milliseconds"))),
         "status" => return format!("{:?}", producer::status()),
         "long" => {
@@ -237,8 +264,32 @@ fn obey(word: &str, rest: &str, job: &str, number: &mut u64, logged: &Path) -> S
     String::new()
 }
 
+/// Has the program do what an operator asks for, by a socket in the folder `dir`.
+fn ask_self(request: &Request<'_>, dir: &str) -> String {
+    let server = serve_in(dir).expect("listen to operators");
+    let mut operator = Program::connect(server.path()).expect("connect to it");
+    operator.request(request).expect("ask it").join("; ")
+}
+
 fn lines_of(logged: &[String]) -> String {
     logged.iter().fold(String::new(), |text, line| text + line + "\n")
+}
+
+fn generation(left: u32) {
+    if left == 0 {
+        return;
+    }
+    let child = fork::spawn(fork::fork, || {
+        producer::connect();
+        // The group is switched as it was in the parent until a session of this process starts.
+        wait(|| producer::status().sessions > 0);
+        d!(Log::Work, "generation with %d to come", left - 1);
+        generation(left - 1);
+        // Longer than a message is in the process only.
+        thread::sleep(Duration::from_millis(300));
+        true
+    });
+    assert_eq!(fork::wait_at_most(Duration::from_secs(60), child), Some(0), "of {left}");
 }
 
 fn log_mixed(number: u32) {

@@ -11,9 +11,11 @@ mod ends;
 #[allow(unsafe_code)] // A fork.
 mod fork;
 mod hostile;
+mod limits;
 mod losses;
 mod others;
 mod proxy;
+mod reported;
 #[allow(unsafe_code)] // System calls.
 mod rights;
 mod sandboxed;

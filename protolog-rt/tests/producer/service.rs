@@ -107,6 +107,11 @@ impl ServiceTrace {
         Trace::from_bytes(self.bytes.clone()).read().expect("read the trace")
     }
 
+    /// The messages in order of time, as our reader alone reads them.
+    pub(crate) fn texts(&self) -> Vec<String> {
+        self.log().entries().map(|entry| entry.values().text(Rendering::Bare)).collect()
+    }
+
     /// The messages in order of time. Checks that trace_processor reads the same, with the same
     /// times, and counts no error but those `allowed`.
     #[track_caller]

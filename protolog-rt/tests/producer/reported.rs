@@ -1,0 +1,120 @@
+//! Situations in which users of other producers have lost messages, or the connection.
+
+use crate::service::{Service, all};
+use perfetto_ipc::SessionConfig;
+use std::fs;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// A program that forks again and again, and whose children join by themselves.
+#[test]
+fn forked_children_join_by_themselves() {
+    let Some(service) = Service::start() else { return };
+    let mut child = service.child("count=50", "generations");
+    let session = service.session(&all());
+    child.tell("enabled");
+    child.tell("log");
+    child.tell("generations 3");
+    child.tell("generations 1");
+    child.tell("log");
+    let trace = service.stop(session);
+    let mut expected = child.end();
+    expected.extend([2, 1, 0, 0].map(|left| format!("generation with {left} to come")));
+    trace.check(&[expected]);
+}
+
+/// A program that another one takes the place of: the trace has what it logged, and the other one
+/// neither its connection nor its memory.
+#[test]
+fn an_exec_ends_the_connection() {
+    let Some(service) = Service::start() else { return };
+    let mut child = service.child("threads=2 count=200", "exec");
+    let session = service.session(&all());
+    child.tell("enabled");
+    child.tell("log");
+    // Longer than a message is in the process only.
+    child.tell("sleep 300");
+    let of_producer = |name: &String| name.starts_with("socket:") || name.contains("protolog");
+    assert!(child.open_files().iter().any(of_producer), "{:?}", child.open_files());
+    child.ask("exec");
+    let program = format!("/proc/{}/comm", child.process.id());
+    let end = Instant::now() + Duration::from_secs(30);
+    while fs::read_to_string(&program).expect("its name") != "sleep\n" {
+        assert!(Instant::now() < end, "it is still the same program");
+        thread::sleep(Duration::from_millis(5));
+    }
+    let left = child.open_files();
+    let is_log = |name: &String| Path::new(name).extension().is_some_and(|end| end == "err");
+    assert!(!left.iter().any(|name| of_producer(name) && !is_log(name)), "{left:?}");
+    let logged = child.kill();
+    service.stop(session).check(&[logged]);
+}
+
+/// The last message of each thread that lives on, where a session ends without a flush, and again
+/// in the next session.
+#[test]
+fn the_last_message_of_each_thread_is_there_without_a_flush() {
+    let Some(service) = Service::start() else { return };
+    let mut child = service.child("", "last");
+    let mut seen = 0;
+    for _ in 0..5 {
+        child.tell("sessions 0");
+        let session = service.session(&all());
+        child.tell("sessions 1");
+        child.tell("idle 24");
+        let trace = service.stop(session);
+        let logged = child.logged();
+        trace.check(&[logged[seen..].to_vec()]);
+        seen = logged.len();
+    }
+    child.end();
+}
+
+/// Short sessions, one after the other, until each id of a writer has been used again.
+#[test]
+fn sessions_follow_each_other_for_long() {
+    let Some(service) = Service::start() else { return };
+    let mut child = service.child("threads=30 count=2", "series");
+    let mut seen = 0;
+    for number in 0..80 {
+        child.tell("sessions 0");
+        let session = service.session(&SessionConfig { buffer_kb: 1024, ..all() });
+        child.tell("sessions 1");
+        child.tell("log");
+        let mut consumer = session;
+        if number % 7 == 0 {
+            // Where threads have ended, a flush has nothing to wait for.
+            consumer.flush(Duration::from_secs(30)).expect("flush");
+        }
+        let trace = service.stop(consumer);
+        let logged = child.logged();
+        let (mut found, mut expected) = (trace.texts(), logged[seen..].to_vec());
+        found.sort();
+        expected.sort();
+        assert_eq!(found, expected, "session {number}");
+        seen = logged.len();
+    }
+    child.end();
+}
+
+/// Several threads log faster than the service reads, into a buffer that has room for all of it:
+/// what is in no trace is counted, and what is there has its text.
+#[test]
+fn many_threads_at_once_leave_no_gap_that_is_not_counted() {
+    let Some(service) = Service::start() else { return };
+    let mut child = service.child("threads=8 count=40000 size=40", "parallel");
+    let session = service.session(&SessionConfig { buffer_kb: 256 << 10, ..all() });
+    child.tell("enabled");
+    child.ask("log");
+    let mut flushing = session;
+    for _ in 0..5 {
+        thread::sleep(Duration::from_millis(20));
+        flushing.flush(Duration::from_secs(30)).expect("flush");
+    }
+    child.expect("done");
+    let trace = service.stop(flushing);
+    let logged = child.end().len() as u64;
+    let lost: u64 = trace.log().stats().lost.values().sum();
+    assert_eq!(trace.texts().len() as u64 + lost, logged, "found and {lost} lost, logged");
+}
