@@ -76,6 +76,25 @@ fn a_process_that_comes_later_is_recorded() {
 }
 
 #[test]
+fn stacks_are_collected_where_a_session_asks() {
+    let Some(service) = Service::start() else { return };
+    let mut child = service.child("", "stacks");
+    let session = service.session(&SessionConfig { stacks: vec!["Other".into()], ..all() });
+    child.tell("sessions 1");
+    child.tell("levels");
+    let trace = service.stop(session);
+    let log = trace.log();
+    let program = std::env::current_exe().expect("this program").display().to_string();
+    let stacks: Vec<bool> = log
+        .entries()
+        .map(|entry| entry.stack_trace().is_some_and(|stack| stack.contains(&program)))
+        .collect();
+    assert_eq!(stacks, [false, false, false, true, true]);
+    assert_eq!(trace.messages().len(), 5);
+    child.end();
+}
+
+#[test]
 fn each_session_has_its_own_levels() {
     let Some(service) = Service::start() else { return };
     let mut child = service.child("", "levels");

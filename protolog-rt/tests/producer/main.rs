@@ -14,6 +14,7 @@ mod hostile;
 mod limits;
 mod losses;
 mod others;
+mod programs;
 mod proxy;
 mod reported;
 #[allow(unsafe_code)] // System calls.
