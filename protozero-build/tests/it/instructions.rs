@@ -1,5 +1,5 @@
-//! A typed setter is the hand-numbered one: the compiler makes the same instructions of both, and
-//! none of what nobody uses.
+//! A typed setter is the hand-numbered one: the compiler makes the same instructions of both, none
+//! of what nobody uses, and no panic.
 
 use crate::{build, code_of};
 use protolog_testkit::temp_dir;
@@ -39,6 +39,12 @@ pairs! {
         to.a_uint32(value).a_bool(value > 3).a_fixed32(value),
         to.uint32(3, value).bool(7, value > 3).fixed32(8, value);
 }
+
+#[cfg(feature = "typed")]
+#[unsafe(no_mangle)]
+pub fn typed_reader(bytes: &[u8]) -> usize {
+    forms::old::AllReader::new(bytes).map_while(Result::ok).count()
+}
 "#;
 
 #[test]
@@ -46,6 +52,8 @@ fn typed_setters_cost_what_hand_numbered_ones_do() {
     let code = code_of("forms2.proto", |config| config).expect("code");
     // Apart, or the compiler would make one function of two that are the same.
     let typed = build::assembly(temp_dir().path(), &code, FUNCTIONS, &["--cfg=feature=\"typed\""]);
+    assert_eq!(panics(&typed), [""; 0]);
+    assert!(count(&typed, "typed_reader") > 100, "the reader is not compiled");
     let hand = build::assembly(temp_dir().path(), &code, FUNCTIONS, &[]);
     for name in ["number", "double", "text", "enum", "nested", "many"] {
         let typed = count(&typed, &format!("typed_{name}"));
@@ -65,6 +73,19 @@ fn what_is_not_used_is_not_there() {
     let writers =
         assembly.lines().filter(|line| line.contains("write_to") || line.contains("_pieces"));
     assert_eq!(writers.count(), 0, "of {functions} functions");
+}
+
+#[test]
+fn panics_have_this_name() {
+    let library =
+        "#![no_std]\n#[unsafe(no_mangle)]\npub fn at(all: &[u8], at: usize) -> u8 { all[at] }\n";
+    let assembly = build::assembly(temp_dir().path(), "", library, &[]);
+    assert!(!panics(&assembly).is_empty(), "{assembly}");
+}
+
+/// The lines that have to do with a panic.
+fn panics(assembly: &str) -> Vec<&str> {
+    assembly.lines().filter(|line| line.contains("panic")).collect()
 }
 
 /// The instructions of a function.
