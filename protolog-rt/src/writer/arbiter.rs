@@ -430,8 +430,8 @@ impl Arbiter {
     }
 
     /// Marks the thread that reads the buffer as one that sleeps until somebody takes a chunk, or
-    /// has a message suppressed or passed over; false where somebody has one, might take one unnoticed, or there
-    /// are suppressed messages to report.
+    /// has a message suppressed or passed over. Returns false where somebody has one, might take
+    /// one unnoticed, or there are such messages to report.
     pub(crate) fn begin_sleep(&self) -> bool {
         self.is_asleep.store(true, Ordering::Relaxed);
         // A thread that takes a chunk from now on sees the mark; an earlier taker is seen here.

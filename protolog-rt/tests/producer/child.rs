@@ -218,6 +218,27 @@ fn obey(word: &str, rest: &str, job: &str, number: &mut u64, logged: &Path) -> S
             (0..count).for_each(|at: u64| i!(Log::Work, "limited %d", at));
         }
         "say" => i!(Log::Work, "%s", rest),
+        "own" => {
+            let session = Session::builder().file(rest).enable_all().start().expect("a session");
+            append(logged, &lines_of(&log("", job, *number)));
+            *number += 1_000_000;
+            let summary = session.stop().expect("stop it");
+            return summary.messages.to_string();
+        }
+        "sleep" => thread::sleep(Duration::from_millis(rest.parse().expect("milliseconds"))),
+        "status" => return format!("{:?}", producer::status()),
+        "long" => {
+            let text = "x".repeat(rest.parse().expect("a size"));
+            i!(Log::Work, "long %s", text);
+        }
+        other => return start_another(other, rest),
+    }
+    String::new()
+}
+
+/// The jobs by which a process becomes another one, or starts one.
+fn start_another(word: &str, rest: &str) -> String {
+    match word {
         "fork" => {
             let child = fork::spawn(fork::fork, || {
                 i!(Log::Work, "of a forked child");
@@ -236,13 +257,6 @@ fn obey(word: &str, rest: &str, job: &str, number: &mut u64, logged: &Path) -> S
             });
             return child.to_string();
         }
-        "own" => {
-            let session = Session::builder().file(rest).enable_all().start().expect("a session");
-            append(logged, &lines_of(&log("", job, *number)));
-            *number += 1_000_000;
-            let summary = session.stop().expect("stop it");
-            return summary.messages.to_string();
-        }
         "again" => {
             let program = env::current_exe().expect("this program");
             panic!("{}", Command::new(program).args(env::args_os().skip(1)).exec());
@@ -252,12 +266,6 @@ fn obey(word: &str, rest: &str, job: &str, number: &mut u64, logged: &Path) -> S
             let id = started.id().to_string();
             thread::spawn(move || started.wait());
             return id;
-        }
-        "sleep" => thread::sleep(Duration::from_millis(rest.parse().expect("milliseconds"))),
-        "status" => return format!("{:?}", producer::status()),
-        "long" => {
-            let text = "x".repeat(rest.parse().expect("a size"));
-            i!(Log::Work, "long %s", text);
         }
         other => panic!("the job `{other}`"),
     }

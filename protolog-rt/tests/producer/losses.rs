@@ -49,7 +49,7 @@ fn a_killed_process_leaves_what_it_logged() {
         thread::sleep(Duration::from_millis(200));
         let messages: HashSet<String> = service.stop(session).messages().into_iter().collect();
         let missing: Vec<_> = logged.iter().filter(|text| !messages.contains(*text)).collect();
-        assert!(logged.len() > 20 && missing.is_empty(), "{missing:?} of {}", logged.len());
+        assert!(logged.len() > 5 && missing.is_empty(), "{missing:?} of {}", logged.len());
     }
 }
 
@@ -70,7 +70,7 @@ fn a_killed_process_leaves_less_where_the_service_does_not_look() {
         let messages: HashSet<String> =
             service.stop(session).messages_with(&[]).into_iter().collect();
         let missing = logged.iter().filter(|text| !messages.contains(*text)).count();
-        assert!(logged.len() > 20, "{}", logged.len());
+        assert!(logged.len() > 5, "{}", logged.len());
         assert_eq!(missing > 0, loses, "{missing} of {} are missing", logged.len());
     }
 }
