@@ -135,6 +135,12 @@ pub(crate) fn messages_of(trace: &[u8]) -> Vec<serde_json::Value> {
     lines.filter(|line: &serde_json::Value| line["type"] == "message").collect()
 }
 
+/// The places in the sources that messages come from: which those are, losses decide.
+pub(crate) fn sites_of(messages: &[serde_json::Value]) -> usize {
+    let ids = messages.iter().map(|message| message["id"].as_str().unwrap());
+    ids.collect::<std::collections::BTreeSet<_>>().len()
+}
+
 /// Texts to look for in the messages of [`trace`].
 pub(crate) const SEARCHES: [&str; 14] = [
     "example.org",
