@@ -18,7 +18,7 @@ const FLAGS: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-leve
 /// The seconds for which each target runs.
 const SECONDS: &str = "PROTOLOG_FUZZ_SECONDS";
 
-/// Builds all targets and runs each, or that which `PROTOLOG_FUZZ_TARGET` names.
+/// Builds all targets and runs each, or only that which `PROTOLOG_FUZZ_TARGET` names.
 pub(crate) fn run(skipped: &mut Vec<String>) -> Result<()> {
     if install::lacks(&tools::CXX, "the fuzz targets", skipped) {
         return Ok(());
@@ -27,10 +27,14 @@ pub(crate) fn run(skipped: &mut Vec<String>) -> Result<()> {
     // Named, so that build scripts go without coverage.
     let (host, _) = toolchain::host(&mut Command::new("rustc"))?;
     let manifest = root.join("fuzz/Cargo.toml");
-    let mut build = shell::cargo(&["build", "--locked", "--release", "--bins", "--manifest-path"]);
-    build.arg(manifest).args(["--target", &host]);
-    shell::run(build.env("RUSTFLAGS", FLAGS).env("CARGO_TARGET_DIR", &target))?;
     let only = std::env::var("PROTOLOG_FUZZ_TARGET").ok();
+    let mut build = shell::cargo(&["build", "--locked", "--release", "--manifest-path"]);
+    build.arg(manifest).args(["--target", &host]);
+    match &only {
+        Some(name) => build.args(["--bin", name]),
+        None => build.arg("--bins"),
+    };
+    shell::run(build.env("RUSTFLAGS", FLAGS).env("CARGO_TARGET_DIR", &target))?;
     let names = names(&root.join("fuzz/fuzz_targets"));
     let wanted = names.iter().filter(|name| only.as_ref().is_none_or(|only| only == *name));
     let mut failed = Vec::new();
@@ -100,6 +104,21 @@ fn seed(name: &str, corpus: &Path, root: &Path) -> Result<()> {
             "\x40POST /session HTTP/1.1\r\nHost: [::1]\r\nContent-Length: 18446744073709551615\r\n\r\n",
             "\x07GET /data HTTP/1.1\r\nHost: 127.0.0.1\r\n@PROOF@\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
         ]),
+        // Kinds of commands, sessions, and no more: start, log, flush, clear, stop.
+        "perfetto_commands" => [
+            &b"\x02\x01\0\x46\x01\0\x09\x01\0\x44\x01\0"[..],
+            b"\x02\x01\0\x42\x02\0\x48\x01\x01\x02\x44\x02\0\x46\x01\0",
+            b"\x40\x01\x05\xf2\x07\x02\x10\x01\x02\x01\0",
+        ]
+        .map(<[u8]>::to_vec)
+        .to_vec(),
+        // The configurations of which Rust and Java say what they mean.
+        "perfetto_config" => {
+            let vectors = root.join("protolog-core/testdata/source_configs.tsv");
+            let vectors = workspace::read(vectors)?;
+            let rows = vectors.lines().skip(1).filter_map(|row| row.split('\t').nth(1));
+            rows.map(bytes_of_hex).collect()
+        }
         "reader" => {
             let cases = files(&root.join("protolog-reader/tests/cases"));
             let mut describe = shell::cargo(&["run", "-q", "-p", "protolog-reader", "--example"]);
@@ -108,6 +127,12 @@ fn seed(name: &str, corpus: &Path, root: &Path) -> Result<()> {
         _ => Vec::new(),
     };
     seeds.iter().enumerate().try_for_each(|(number, bytes)| add(number, bytes))
+}
+
+/// The bytes of hexadecimal digits.
+fn bytes_of_hex(digits: &str) -> Vec<u8> {
+    let pairs = (0..digits.len()).step_by(2).filter_map(|at| digits.get(at..at + 2));
+    pairs.filter_map(|pair| u8::from_str_radix(pair, 16).ok()).collect()
 }
 
 /// A case of the tests, `title [kind]` and source and its rewritten form, as the target takes it.
@@ -129,7 +154,12 @@ fn files(dir: &Path) -> Vec<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    use super::java_seed;
+    use super::{bytes_of_hex, java_seed};
+
+    #[test]
+    fn seeds_in_hexadecimal_are_bytes() {
+        assert_eq!(bytes_of_hex("10030aff"), [0x10, 3, 10, 255]);
+    }
 
     #[test]
     fn a_case_is_a_seed_with_its_kind() {

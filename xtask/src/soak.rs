@@ -44,10 +44,12 @@ pub(crate) const STEPS: [NamedStep; 22] = [
     ),
     (
         "producer",
-        "many programs with Perfetto's tracing service for three minutes: sessions, services and programs come and go, and each trace has what was logged",
+        "many programs with Perfetto's tracing service for PROTOLOG_SOAK_SECONDS, by default 180: sessions, services and programs come and go, and each trace has what was logged",
         |_| {
             let test = "--release --package=protolog-rt --test=producer -- soak::";
-            tests_with(test, &[("PROTOLOG_SOAK_SECONDS", "180")])
+            const SECONDS: &str = "PROTOLOG_SOAK_SECONDS";
+            let seconds = std::env::var(SECONDS).unwrap_or_else(|_| "180".to_owned());
+            tests_with(test, &[(SECONDS, &seconds)])
         },
     ),
     (

@@ -24,7 +24,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The size of the memory that is shared with the service, in bytes.
-const MEMORY: usize = 2 << 20;
+pub(super) const MEMORY: usize = 2 << 20;
 
 /// The most memory that a service gives, in bytes.
 const MAX_MEMORY: usize = 32 << 20;
@@ -97,6 +97,28 @@ impl Link {
         link.commands = link.sender.invoke("GetAsyncCommand", &[], None)?;
         link.sender.call("RegisterDataSource", &source)?;
         Ok(link)
+    }
+
+    /// A connection that is accepted already, for fuzz targets; commands are replies to `commands`.
+    #[cfg(fuzzing)]
+    pub(super) fn of_commands(
+        socket: UnixStream,
+        memory: ServiceMemory,
+        commands: u64,
+    ) -> io::Result<Self> {
+        let socket = Arc::new(CloseOnFork::new(|| Ok(socket))?);
+        const METHODS: [&str; 5] = [
+            "CommitData",
+            "RegisterTraceWriter",
+            "UnregisterTraceWriter",
+            "NotifyDataSourceStarted",
+            "NotifyDataSourceStopped",
+        ];
+        let methods = METHODS.iter().zip(1..).map(|(name, id)| ((*name).to_owned(), id)).collect();
+        let sender =
+            Sender { socket: Arc::clone(&socket), service_id: 1, methods, last_request: commands };
+        let receiver = Receiver { socket, input: FrameBuffer::default(), file: None };
+        Ok(Self { sender, receiver, memory: Some(memory), commands })
     }
 
     fn bind(&mut self) -> io::Result<()> {

@@ -28,6 +28,8 @@
 
 mod commands;
 mod config;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod instance;
 mod link;
 mod outlet;

@@ -379,7 +379,7 @@ fn packet(fill: impl FnOnce(&mut Message<'_, Heap>)) -> Vec<u8> {
 
 /// Returns the filter for a configuration that many programs get: a name that stands for several
 /// groups of this one means all of them, and one that can't be a name means none.
-fn filter_of(mut config: Config) -> Result<Filter, Error> {
+pub(crate) fn filter_of(mut config: Config) -> Result<Filter, Error> {
     let known = dictionary::known_groups();
     loop {
         match Filter::of_many(&config, &known) {
