@@ -104,6 +104,7 @@
 //! | block instead of dropping when the buffer is full | [`Builder::wait_at_most`] |
 //! | capture existing `log` and `tracing` calls | the features of these names; see `docs/guides` |
 //! | log templates known at run time | [`dynamic::log`] |
+//! | log an error with its causes, bytes, what is only `Debug` | [`chain`], [`hex`], [`debug`] |
 //! | record what one test logs | [`Builder::this_thread`], [`text::TestOutput`]; see `docs/guides/testing.md` |
 //! | record panics | [`log_panics`] |
 //! | log in signal handlers | [`prepare_thread`] on threads that have not logged |
@@ -206,6 +207,7 @@ mod paths;
 pub mod producer;
 mod rewritten;
 mod session;
+mod shown;
 mod site;
 mod stats;
 mod sync;
@@ -230,6 +232,7 @@ pub use session::life::events::{Deadline, trigger};
 pub use session::life::signals::stop_on_signals;
 pub use session::trigger::settings::{TriggerCounts, Triggers};
 pub use session::{Builder, RecordingPlace, Session};
+pub use shown::{AsDebug, Chain, Hex, chain, debug, hex};
 pub use stats::{BufferStats, GroupStats, Loss, PassedOver, Summary};
 pub use text::print_group;
 pub use value::{BoolArg, FloatArg, IntArg, StringArg};

@@ -97,7 +97,7 @@ pub trait BoolArg {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not fit `%s`, which takes text, everything that is `Display`, and options of both",
     label = "not `Display`",
-    note = "pass `.display()` of a path or an `OsStr`, `format_args!(\"{{:?}}\", …)` of what is `Debug`, or a field of `{Self}`"
+    note = "pass `.display()` of a path or an `OsStr`, `protolog_rt::debug(&…)` of what is `Debug`, or a field of `{Self}`"
 )]
 pub trait StringArg: Display {}
 

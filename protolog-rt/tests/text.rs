@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 #[derive(ProtoLogGroup)]
 enum AppLog {
@@ -73,6 +73,14 @@ fn every_type_is_printed() {
     let io: &dyn Error = &std::fmt::Error;
     protolog_rt::d!(AppLog::Shown, "%s, %s, %s, %s", error, io, 'c', format_args!("{:?}", "dbg"));
     protolog_rt::d!(AppLog::Shown, "%s %s %s %s", u128::MAX, 5, 0.5, true);
+    let failed = "7x".parse::<u8>().unwrap_err();
+    protolog_rt::d!(
+        AppLog::Shown,
+        "%s|%.4s",
+        protolog_rt::chain(&failed),
+        protolog_rt::hex(b"\n\xffab")
+    );
+    protolog_rt::d!(AppLog::Shown, "%s", protolog_rt::debug(&Duration::from_millis(5)));
     let none: Option<String> = None;
     protolog_rt::d!(AppLog::Shown, "%s %s %s %s", none, &none, Some("some"), Some(&3));
     protolog_rt::d!(AppLog::Shown, "two\nlines: %s", "a\nb\u{1b}");

@@ -54,6 +54,7 @@ const RT: Layers = Layers {
                 "macros",
                 "levels",
                 "rewritten",
+                "shown",
                 "__private",
             ],
         ),
