@@ -16,7 +16,15 @@ use tempfile::TempDir;
 #[test]
 fn all_kinds_of_values_spans_and_losses_come_back() {
     let expected = lines_of(trace()).unwrap();
-    for part in ["\"span_end\"", "\"loss\"", "\"NaN\"", "\"stack_trace\"", "18446744073709551615"] {
+    let parts = [
+        "\"span_end\"",
+        "\"loss\"",
+        "\"NaN\"",
+        "\"stack_trace\"",
+        "\"rate\"",
+        "18446744073709551615",
+    ];
+    for part in parts {
         assert!(expected.contains(part), "the trace has no {part}");
     }
     check(trace(), "the trace");

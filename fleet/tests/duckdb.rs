@@ -46,6 +46,37 @@ fn losses_and_sites_are_summed_up() {
     assert_eq!(sites.trim(), format!("[{}, {}]", messages.len(), sites_of(&messages)));
 }
 
+/// Of a message that was sampled, the archive says for how many it stands.
+#[test]
+fn samples_stand_for_what_was_passed_over() {
+    let dir = temp_dir();
+    fs::write(dir.path().join("app.pftrace"), trace()).unwrap();
+    exported(dir.path(), &["app.pftrace"]);
+    let messages = messages_of(trace());
+    let (sampled, usual): (Vec<_>, Vec<_>) =
+        messages.iter().partition(|message| message["template"] == "packet %d");
+    assert!((100..=167).contains(&sampled.len()), "{}", sampled.len());
+    assert!(sampled.iter().all(|message| message["rate"] == "2/3"));
+    assert!(usual.iter().all(|message| message["rate"].is_null()));
+    let sql = "select (select sum(weight) from log where weight > 1), (select sum(weight) from search('packet 1')),
+        sum(estimated), sum(messages) from volume_by_site";
+    let Some(line) = query(&dir.path().join("archive"), sql) else { return };
+    let [in_log, found, estimated, kept]: [f64; 4] = serde_json::from_str(&line).unwrap();
+    let weight = |count: usize| count as f64 * 1.5;
+    let is_found = |message: &&&serde_json::Value| {
+        message["message"].as_str().unwrap().starts_with("packet 1")
+    };
+    let expected = [
+        weight(sampled.len()),
+        weight(sampled.iter().filter(is_found).count()),
+        weight(sampled.len()) + usual.len() as f64,
+        messages.len() as f64,
+    ];
+    for (answer, expected) in [in_log, found, estimated, kept].iter().zip(expected) {
+        assert!((answer - expected).abs() < 1e-6, "{line}: {expected}");
+    }
+}
+
 /// Every conversion, by the view, and by the function that takes an id.
 #[test]
 fn messages_are_rendered_as_by_read_log() {

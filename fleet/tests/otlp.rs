@@ -54,6 +54,10 @@ fn each_message_arrives_once_with_its_parts() {
     assert_eq!(one["resource"]["host.name"], "m1");
     assert!(one["resource"]["service.name"].as_str().unwrap().starts_with("otlp"));
     guide_names_all(&records);
+    let packet = |it: &&Value| it["attributes"]["log.record.template"] == "packet %d";
+    let packet = records.iter().find(packet).unwrap();
+    assert_eq!(packet["attributes"]["protolog.rate"], "2/3");
+    assert!(one["attributes"]["protolog.rate"].is_null());
     let stack = records.iter().find(|it| it["body"] == "/var/log is full").unwrap();
     assert!(stack["attributes"]["code.stacktrace"].is_string());
     let unsigned = |it: &&Value| it["attributes"]["log.record.template.parameter.3"].is_string();

@@ -116,11 +116,12 @@ create or replace view losses as from protolog_files('losses');
 create or replace view spans as from protolog_files('spans');
 
 -- One row for each message that was logged. `texts`, `integers`, `floats` and `bools` are its arguments by kind, `arguments` all of
--- them, as `render` takes them. A row that fits no template has `text` and `args` in their place.
+-- them, as `render` takes them. A row that fits no template has `text` and `args` in their place. A message that was sampled stands
+-- for `weight` messages, every other one for itself.
 create or replace view messages as
     select
         time, epoch_ns(time) + boot_offset as boot_time, tie, time_guessed, source, host, pid, tid, process, thread, id, variant, level,
-        unsigned_args, message_guessed, stack_trace, text, args, date, program, build,
+        unsigned_args, message_guessed, stack_trace, text, args, coalesce(rate_of / rate_kept, 1) as weight, date, program, build,
         [*columns('^s[0-9]+$')] as texts,
         [*columns('^i[0-9]+$')] as integers,
         [*columns('^f[0-9]+$')] as floats,
@@ -135,7 +136,7 @@ create or replace view messages as
 create or replace view log as
     select
         m.time, m.boot_time, m.tie, m.host, m.program, m.build, m.date, m.pid, m.tid, m.process, m.thread,
-        m.level, t.tag, t.log_group, m.id, t.template, t.location, m.stack_trace, m.source,
+        m.level, t.tag, t.log_group, m.id, t.template, t.location, m.stack_trace, m.source, m.weight,
         m.texts, m.integers, m.floats, m.bools,
         coalesce(m.text, protolog_render(t.pieces, m.arguments)) as message
     from messages m
@@ -211,7 +212,7 @@ create or replace macro search(wanted) as table
     )
     select
         m.time, m.boot_time, m.tie, m.host, m.program, m.build, m.date, m.pid, m.tid, m.process, m.thread,
-        m.level, t.tag, t.log_group, m.id, t.template, t.location, m.stack_trace, m.source,
+        m.level, t.tag, t.log_group, m.id, t.template, t.location, m.stack_trace, m.source, m.weight,
         m.texts, m.integers, m.floats, m.bools, protolog_render(t.pieces, m.arguments) as message
     from messages m
     join found t on (
@@ -226,7 +227,7 @@ create or replace macro search(wanted) as table
     -- Of these, the text is not that of the template.
     select
         m.time, m.boot_time, m.tie, m.host, m.program, m.build, m.date, m.pid, m.tid, m.process, m.thread,
-        m.level, t.tag, t.log_group, m.id, t.template, t.location, m.stack_trace, m.source,
+        m.level, t.tag, t.log_group, m.id, t.template, t.location, m.stack_trace, m.source, m.weight,
         m.texts, m.integers, m.floats, m.bools, m.text as message
     from messages m
     left join templates t on (
@@ -252,7 +253,7 @@ create or replace macro search_argument(wanted) as table
     )
     select
         m.time, epoch_ns(m.time) + m.boot_offset as boot_time, m.tie, m.host, m.program, m.build, m.date, m.pid, m.tid, m.process,
-        m.thread, m.level, t.tag, t.log_group, m.id, t.template, t.location, m.stack_trace, m.source,
+        m.thread, m.level, t.tag, t.log_group, m.id, t.template, t.location, m.stack_trace, m.source, m.weight,
         m.texts, m.integers, m.floats, m.bools,
         coalesce(
             m.text,
@@ -265,7 +266,7 @@ create or replace macro search_argument(wanted) as table
         ) as message
     from (
         select
-            *,
+            *, coalesce(rate_of / rate_kept, 1) as weight,
             [*columns('^s[0-9]+$')] as texts, [*columns('^i[0-9]+$')] as integers,
             [*columns('^f[0-9]+$')] as floats, [*columns('^b[0-9]+$')] as bools
         from found
@@ -283,12 +284,16 @@ create or replace view lost as
     group by all
     order by all;
 
--- The messages of each place in the sources, the most frequent first.
+-- The messages of each place in the sources, the most frequent first, and how many there were before sampling.
 create or replace view volume_by_site as
     with by_id as (
-        select program, build, id, variant, count(*) as messages from protolog_files('messages') group by all
+        select program, build, id, variant, count(*) as messages, sum(coalesce(rate_of / rate_kept, 1)) as estimated
+        from protolog_files('messages')
+        group by all
     )
-    select sum(m.messages)::bigint as messages, m.program, t.level, t.log_group, t.template, t.location, m.id
+    select
+        sum(m.messages)::bigint as messages, m.program, t.level, t.log_group, t.template, t.location, m.id,
+        sum(m.estimated) as estimated
     from by_id m
     left join templates t on (
         m.id = t.id and m.variant = t.variant and m.build = t.build and m.program is not distinct from t.program

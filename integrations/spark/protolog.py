@@ -135,6 +135,11 @@ def _divided(number, by):
     return F.call_function("div", number - F.pmod(number, F.lit(by)), F.lit(by).cast("bigint"))
 
 
+def _weight():
+    """How many messages one stands for: more than itself if it was sampled."""
+    return F.coalesce(F.col("rate_of") / F.col("rate_kept"), F.lit(1.0))
+
+
 def _messages(table):
     """One row for each message that was logged, with its arguments by kind, and all of them as `render` takes them."""
 
@@ -146,7 +151,7 @@ def _messages(table):
     return table.select(
         "time", "time_ns", (F.col("time_ns") + F.col("boot_offset")).alias("boot_time"), "tie", "time_guessed",
         "source", "host", "pid", "tid", "process", "thread", "id", "variant", "level", "unsigned_args",
-        "message_guessed", "stack_trace", "text", "args", "date", "program", "build",
+        "message_guessed", "stack_trace", "text", "args", _weight().alias("weight"), "date", "program", "build",
         arguments("s", "string").alias("texts"),
         arguments("i", "bigint").alias("integers"),
         arguments("f", "double").alias("floats"),
@@ -173,7 +178,7 @@ def _log(messages, templates, kinds):
     return _with_templates(messages, templates).select(
         "m.time", "m.time_ns", "m.boot_time", "m.tie", "m.host", "m.program", "m.build", "m.date", "m.pid", "m.tid",
         "m.process", "m.thread", "m.level", "t.tag", "t.log_group", "m.id", "t.template", "t.location", "m.stack_trace",
-        "m.source", *arguments, F.coalesce(F.col("m.text"), rendered).alias("message"),
+        "m.source", "m.weight", *arguments, F.coalesce(F.col("m.text"), rendered).alias("message"),
     )  # fmt: skip
 
 
@@ -191,12 +196,12 @@ def _lost(losses):
 
 
 def _volume_by_site(table, templates):
-    """The messages of each place in the sources."""
-    by_id = table.groupBy(*_KEY).agg(F.count("*").alias("messages"))
+    """The messages of each place in the sources, and how many there were before sampling."""
+    by_id = table.groupBy(*_KEY).agg(F.count("*").alias("messages"), F.sum(_weight()).alias("estimated"))
     columns = ("m.program", "t.level", "t.log_group", "t.template", "t.location", "m.id")
     return (
         _with_templates(by_id, templates)
         .groupBy(*columns)
-        .agg(F.sum("messages").alias("messages"))
+        .agg(F.sum("messages").alias("messages"), F.sum("estimated").alias("estimated"))
         .orderBy(F.desc("messages"), "id")
     )

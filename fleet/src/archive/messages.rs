@@ -3,11 +3,12 @@
 //! A row has the arguments of its template by kind: `s0` is the first text, `i0` the first integer.
 //! Where the values do not fit the template, or where there is none, it has `text` and `args` in
 //! their place, as `read-log` shows them. A row with a float of more digits than engines print has
-//! `text`, too.
+//! `text`, too. One that was sampled stands for `rate_of / rate_kept` messages; in all others both
+//! are null.
 
 use foldhash::HashMap;
 use protolog_core::{Arg, Conversion, Level, ParamKind, Template, Verb};
-use protolog_reader::{Entry, Log, Message, Rendering, Values};
+use protolog_reader::{Entry, Log, Message, Rate, Rendering, Values};
 
 use super::json::push_args;
 use super::schema::FIXED_COLUMNS;
@@ -77,7 +78,7 @@ impl MessageRows {
             push_args(&mut list, &args);
             list
         });
-        let thread = entry.thread();
+        let (thread, rate) = (entry.thread(), entry.rate());
         let (time, boot_offset) = wall_and_offset(log, ts);
         let mut cells = vec![
             Cell::Int(time),
@@ -98,6 +99,8 @@ impl MessageRows {
             entry.stack_trace().into(),
             text.as_deref().into(),
             list.as_deref().into(),
+            rate.map(Rate::kept).into(),
+            rate.map(Rate::of).into(),
         ];
         cells.resize(FIXED_COLUMNS + self.arguments.iter().sum::<usize>(), Cell::Null);
         if is_usual {

@@ -43,10 +43,12 @@ const MESSAGES: &str = "
     REQUIRED BOOLEAN message_guessed;
     OPTIONAL BYTE_ARRAY stack_trace (STRING);
     OPTIONAL BYTE_ARRAY text (STRING);
-    OPTIONAL BYTE_ARRAY args (STRING);";
+    OPTIONAL BYTE_ARRAY args (STRING);
+    OPTIONAL INT64 rate_kept;
+    OPTIONAL INT64 rate_of;";
 
 /// The number of these columns.
-pub(crate) const FIXED_COLUMNS: usize = 18;
+pub(crate) const FIXED_COLUMNS: usize = 20;
 
 /// Rows of `messages` are sorted by id, variant and first text in each row group: the arguments of
 /// a template are side by side, and texts with the same beginning follow each other.

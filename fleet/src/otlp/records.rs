@@ -167,6 +167,10 @@ impl Recorder {
         if let Some(trace) = entry.stack_trace() {
             attribute(&mut buffer, record::ATTRIBUTES, "code.stacktrace", Arg::Str(trace));
         }
+        if let Some(rate) = entry.rate() {
+            let rate = rate.to_string();
+            attribute(&mut buffer, record::ATTRIBUTES, "protolog.rate", Arg::Str(&rate));
+        }
         let scope = form.scope.clone();
         self.count(&service, (entry.time(), values.message_id()), &args, out);
         let uid = uid(&self.source, entry.time(), thread, "", number);

@@ -25,6 +25,7 @@ enum TestLog {
     Net,
     #[protolog(tag = "Files")]
     Disk,
+    Packets,
 }
 
 /// Runs the program.
@@ -203,6 +204,7 @@ fn log_all(path: &Path, blocks: u32) -> Result<bool, Error> {
         .file(path)
         .enable_all()
         .collect_stacktrace("Disk")
+        .sample("TestLog::Packets", "2/3")
         .buffer_size(64 << 10)
         .start()?;
     let (host, path) = ("example.org", PathBuf::from("/var/log"));
@@ -216,6 +218,7 @@ fn log_all(path: &Path, blocks: u32) -> Result<bool, Error> {
         tracing::info!(round, name = "a \"quoted\"\n\u{7f} text", "in a span");
         let odd = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, 1e300][round as usize % 5];
         e!(TestLog::Net, "odd %f, %g", odd, odd);
+        d!(TestLog::Packets, "packet %d", round);
         if round % 50 == 0 {
             wtf!(TestLog::Disk, "%s is full", path.display());
         }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use protolog_core::{Arg, ParamKind, Template, render};
+use protolog_reader::Rate;
 use serde_json::value::RawValue;
 
 use super::super::json::{push_args, push_json, push_member, push_raw};
@@ -55,10 +56,19 @@ fn message(item: ItemRow<'_>, templates: &Templates) -> String {
     if !location.is_empty() {
         push_member(&mut line, "location", location);
     }
+    if let Some(rate) = rate(item) {
+        push_member(&mut line, "rate", &rate.to_string());
+    }
     if let Some(stack_trace) = item.text("stack_trace") {
         push_member(&mut line, "stack_trace", stack_trace);
     }
     line + "}"
+}
+
+/// The rate at which a message was sampled.
+pub(super) fn rate(item: ItemRow<'_>) -> Option<Rate> {
+    let part = |column| item.int(column).and_then(|number| u32::try_from(number).ok());
+    Rate::new(part("rate_kept")?, part("rate_of")?)
 }
 
 /// The values as JSON, and the text.

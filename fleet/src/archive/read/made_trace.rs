@@ -27,7 +27,7 @@ use protozero::{Heap, Message};
 use serde_json::Value as Json;
 
 use super::items::{ItemKind, ItemRow, TemplateRecord, Templates};
-use super::lines::args;
+use super::lines::{args, rate};
 
 mod spans;
 
@@ -297,6 +297,10 @@ impl<'a> TraceMaker<'a> {
             }
             if unsigned != 0 {
                 out.uint32(message::UNSIGNED, unsigned);
+            }
+            if let Some(rate) = rate(item) {
+                out.uint32(message::RATE_OF, rate.of());
+                out.uint32(message::RATE_KEPT, rate.kept());
             }
         })
     }
