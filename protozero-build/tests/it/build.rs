@@ -21,7 +21,7 @@ fn rustc(kind: &str) -> Command {
     let mut command = Command::new(rustc);
     command.args([
         "--edition=2024",
-        "-Copt-level=1",
+        "-Copt-level=0",
         "-Cdebug-assertions=on",
         "--crate-type",
         kind,
