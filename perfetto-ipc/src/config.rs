@@ -13,9 +13,15 @@ mod trace_config {
     pub(super) const WRITE_INTO_FILE: u32 = 8;
     pub(super) const FILE_WRITE_PERIOD_MS: u32 = 9;
     pub(super) const MAX_FILE_SIZE_BYTES: u32 = 10;
+    pub(super) const BUILTIN_DATA_SOURCES: u32 = 20;
     pub(super) const OUTPUT_PATH: u32 = 29;
     pub(super) const INCREMENTAL_STATE_CONFIG: u32 = 21;
     pub(super) const UNIQUE_SESSION_NAME: u32 = 22;
+}
+
+/// Fields of `BuiltinDataSource`.
+mod builtin_data_source {
+    pub(super) const DISABLE_CHUNK_USAGE_HISTOGRAMS: u32 = 8;
 }
 
 /// Fields of `BufferConfig`.
@@ -86,6 +92,9 @@ impl SessionConfig {
                 let mut ftrace = source.nested(source_config::FTRACE_CONFIG);
                 self.ftrace_events.iter().for_each(|event| _ = ftrace.string(1, event));
             }
+            // Nobody reads statistics of single writers, of which there is one for each thread.
+            to.nested(trace_config::BUILTIN_DATA_SOURCES)
+                .bool(builtin_data_source::DISABLE_CHUNK_USAGE_HISTOGRAMS, true);
             if let Some(duration) = self.duration {
                 to.uint32(trace_config::DURATION_MS, millis(duration));
             }

@@ -6,7 +6,7 @@
 //! Invariant: no call waits longer than its timeout.
 
 use crate::error::Error;
-use crate::frame::{Body, Frame, FrameBuffer, message};
+use crate::frame::{Body, Frame, FrameBuffer, MAX_REPLY, message};
 use crate::places::Place;
 use protozero::Reader;
 use std::io::{self, Read, Write};
@@ -51,7 +51,7 @@ impl Consumer {
         stream.set_write_timeout(Some(TIMEOUT)).map_err(Error::Connection)?;
         let mut consumer = Self {
             socket: stream,
-            input: FrameBuffer::default(),
+            input: FrameBuffer::with_limit(MAX_REPLY),
             last_request: 0,
             service_id: 0,
             methods: Vec::new(),

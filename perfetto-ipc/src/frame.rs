@@ -6,8 +6,13 @@
 use protozero::{DecodeError, Heap, Message, Reader, Writer};
 use std::fmt;
 
-/// The most bytes of a frame, its length included: what the service takes and sends.
+/// The most bytes of a frame, its length included: what the service takes, and sends to producers.
 pub const MAX_FRAME: usize = 128 * 1024;
+
+/// The most bytes of a frame to a consumer. The service cuts packets of producers to fit
+/// [`MAX_FRAME`], but sends each of its own as one piece: statistics of a session have some 40
+/// bytes of each writer that there ever was.
+pub const MAX_REPLY: usize = 64 * 1024 * 1024;
 
 /// Bytes of the length before a frame.
 const LENGTH: usize = 4;
@@ -86,8 +91,13 @@ pub struct Method<'a> {
 /// Why bytes are no frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FrameError {
-    /// A frame of more than [`MAX_FRAME`] bytes.
-    TooLong(usize),
+    /// A frame of so many bytes, of which there may be at most `most`.
+    TooLong {
+        /// The bytes that it has.
+        bytes: usize,
+        /// The bytes that it may have.
+        most: usize,
+    },
     /// Bytes that are no protobuf message of this kind.
     Malformed(DecodeError),
 }
@@ -95,7 +105,9 @@ pub enum FrameError {
 impl fmt::Display for FrameError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TooLong(bytes) => write!(f, "a frame of {bytes} bytes, more than {MAX_FRAME}"),
+            Self::TooLong { bytes, most } => {
+                write!(f, "a frame of {bytes} bytes, more than {most}")
+            }
             Self::Malformed(error) => write!(f, "a malformed frame: {error}"),
         }
     }
@@ -132,8 +144,9 @@ impl<'a> Frame<'a> {
     pub fn encode(&self) -> Result<Vec<u8>, FrameError> {
         let bytes = message(|to| self.append(to));
         let length = bytes.len();
-        if length > MAX_FRAME - LENGTH {
-            return Err(FrameError::TooLong(length));
+        let most = MAX_FRAME - LENGTH;
+        if length > most {
+            return Err(FrameError::TooLong { bytes: length, most });
         }
         let mut frame = (length as u32).to_le_bytes().to_vec();
         frame.extend(bytes);
@@ -181,14 +194,28 @@ pub fn message(fill: impl FnOnce(&mut Message<'_, Heap>)) -> Vec<u8> {
 }
 
 /// Puts frames together from bytes as they come.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct FrameBuffer {
     bytes: Vec<u8>,
     /// The frame that was returned last, which the next call removes.
     taken: usize,
+    /// The most bytes of a frame, without its length.
+    most: usize,
+}
+
+impl Default for FrameBuffer {
+    fn default() -> Self {
+        Self::with_limit(MAX_FRAME)
+    }
 }
 
 impl FrameBuffer {
+    /// Creates a buffer for frames of at most so many bytes. It holds what has come, not what a
+    /// length promises.
+    pub fn with_limit(most: usize) -> Self {
+        Self { bytes: Vec::new(), taken: 0, most }
+    }
+
     /// Appends bytes from the socket.
     pub fn push(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
@@ -199,8 +226,11 @@ impl FrameBuffer {
         let Some((length, rest)) = self.bytes[self.taken..].split_first_chunk::<LENGTH>() else {
             return Ok(false);
         };
-        let length = u32::from_le_bytes(*length) as usize;
-        if length > MAX_FRAME { Err(FrameError::TooLong(length)) } else { Ok(rest.len() >= length) }
+        let (bytes, most) = (u32::from_le_bytes(*length) as usize, self.most);
+        if bytes > most {
+            return Err(FrameError::TooLong { bytes, most });
+        }
+        Ok(rest.len() >= bytes)
     }
 
     /// Returns the next whole frame, without its length; none until more has come.
@@ -336,13 +366,50 @@ mod tests {
     fn a_frame_that_is_too_long_is_refused() {
         let mut buffer = FrameBuffer::default();
         buffer.push(&(MAX_FRAME as u32 + 1).to_le_bytes());
-        assert_eq!(buffer.next_frame(), Err(FrameError::TooLong(MAX_FRAME + 1)));
+        let (bytes, most) = (MAX_FRAME + 1, MAX_FRAME);
+        assert_eq!(buffer.next_frame(), Err(FrameError::TooLong { bytes, most }));
+        let mut buffer = FrameBuffer::with_limit(bytes);
+        buffer.push(&(bytes as u32).to_le_bytes());
+        buffer.push(&vec![7; bytes]);
+        assert_eq!(buffer.next_frame(), Ok(Some(&vec![7; bytes][..])));
         let args = vec![0; MAX_FRAME];
         let body = Body::Invoke { service_id: 1, method_id: 1, args: &args, drop_reply: false };
-        assert!(matches!(Frame { request_id: 1, body }.encode(), Err(FrameError::TooLong(_))));
+        assert!(matches!(Frame { request_id: 1, body }.encode(), Err(FrameError::TooLong { .. })));
+    }
+
+    /// A frame with these bytes in it.
+    fn frame() -> impl Strategy<Value = (u64, Vec<u8>)> {
+        (any::<u64>(), prop::collection::vec(any::<u8>(), 0..300))
+    }
+
+    fn reply((request_id, reply): &(u64, Vec<u8>)) -> Frame<'_> {
+        let body = Body::InvokeReply { success: true, has_more: false, reply };
+        Frame { request_id: *request_id, body }
     }
 
     proptest! {
+        #[test]
+        fn any_frames_come_back_however_they_are_cut(
+            frames in prop::collection::vec(frame(), 0..12),
+            cuts in prop::collection::vec(1_usize..400, 1..12),
+        ) {
+            let bytes: Vec<u8> =
+                frames.iter().flat_map(|it| reply(it).encode().expect("a frame")).collect();
+            let (mut rest, mut cuts) = (&bytes[..], cuts.iter().cycle());
+            let (mut buffer, mut found) = (FrameBuffer::default(), 0);
+            while !rest.is_empty() {
+                let (part, after) = rest.split_at(rest.len().min(*cuts.next().expect("a cut")));
+                buffer.push(part);
+                rest = after;
+                while let Some(frame) = buffer.next_frame().expect("no error") {
+                    prop_assert_eq!(Frame::decode(frame), Ok(reply(&frames[found])));
+                    found += 1;
+                }
+            }
+            prop_assert_eq!(found, frames.len());
+            prop_assert_eq!(buffer.next_frame(), Ok(None));
+        }
+
         #[test]
         fn any_bytes_are_taken(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             let _ = Frame::decode(&bytes);

@@ -11,7 +11,7 @@
 //! receives for itself, since it passes file descriptors.
 //!
 //! Invariants: bytes of a peer never cause a panic; a frame is at most [`frame::MAX_FRAME`] bytes,
-//! and what does not fit that is an error.
+//! or [`frame::MAX_REPLY`] to a consumer, and what does not fit that is an error.
 
 mod config;
 mod consumer;

@@ -3,8 +3,10 @@
 use perfetto_ipc::SessionConfig;
 use protolog_rt::{ProtoLogGroup, d, producer, v};
 use protolog_testkit::{Output, TracingService, run_any};
+use protozero::Reader;
 use std::io::Read;
 use std::process::{Child, Command, Stdio};
+use std::sync::Barrier;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -20,6 +22,11 @@ enum Log {
 fn program() {
     let Ok(kind) = std::env::var("PROTOLOG_TEST_PROGRAM") else { return };
     producer::connect();
+    if kind == "threads" {
+        log_on_threads();
+        let _ = std::io::stdin().read(&mut [0]);
+        return;
+    }
     let long = "x".repeat(if kind == "much" { 4000 } else { 0 });
     thread::spawn(move || {
         for number in 0_u64.. {
@@ -33,6 +40,31 @@ fn program() {
         }
     });
     let _ = std::io::stdin().read(&mut [0]);
+}
+
+/// The threads of `log_on_threads`, which are there at one time, and the sessions that record each.
+const THREADS: usize = 600;
+const SESSIONS: usize = 8;
+
+/// Logs once on each, after all sessions have started.
+fn log_on_threads() {
+    while producer::status().sessions < SESSIONS {
+        thread::sleep(Duration::from_millis(1));
+    }
+    let barrier = Barrier::new(THREADS);
+    thread::scope(|scope| {
+        for number in 0..THREADS {
+            let barrier = &barrier;
+            let log = move || {
+                d!(Log::Tick, "of thread %d", number as u64);
+                barrier.wait();
+            };
+            thread::Builder::new()
+                .stack_size(128 << 10)
+                .spawn_scoped(scope, log)
+                .expect("a thread");
+        }
+    });
 }
 
 fn program_of(service: &TracingService) -> Child {
@@ -78,6 +110,18 @@ fn lines(service: &TracingService, trace: &str) -> Vec<String> {
     output.stdout.lines().map(str::to_owned).collect()
 }
 
+/// The number of writers of whose chunks a trace has statistics.
+fn counted_writers(service: &TracingService, trace: &str) -> usize {
+    let mut found = vec![std::fs::read(service.dir.path().join(trace)).expect("the trace")];
+    // `packet`, `trace_stats`, `writer_stats`.
+    for number in [1, 35, 18] {
+        let fields = found.iter().flat_map(|of| Reader::new(of)).map(|it| it.expect("a field"));
+        let inner = fields.filter(|field| field.number == number);
+        found = inner.map(|field| field.as_bytes().expect("a message").to_vec()).collect();
+    }
+    found.len()
+}
+
 #[test]
 fn a_session_is_recorded() {
     let Some(service) = TracingService::start() else { return };
@@ -88,6 +132,7 @@ fn a_session_is_recorded() {
     assert!(lines.len() > 10, "{lines:?}");
     let is_tick = |line: &String| line.contains(" D Tick") && line.contains(": tick ");
     assert!(lines.iter().all(is_tick), "{lines:?}");
+    assert_eq!(counted_writers(&service, "a.pftrace"), 0);
     drop(program.stdin.take());
     program.wait().expect("wait for it");
 }
@@ -348,6 +393,26 @@ fn programs_of_two_network_namespaces_are_in_one_trace() {
         drop(program.stdin.take());
         program.wait().expect("wait for it");
     }
+}
+
+/// The service sends statistics of all writers in one frame, however long that is.
+#[test]
+fn a_session_of_thousands_of_writers_is_recorded() {
+    let Some(service) = TracingService::start() else { return };
+    let source = "data_sources { config { name: 'android.protolog'\n\
+                  protolog_config { tracing_mode: ENABLE_ALL } } }\n";
+    let config =
+        format!("buffers {{ size_kb: 65536 }} duration_ms: 8000\n{}", source.repeat(SESSIONS));
+    std::fs::write(service.dir.path().join("own.txtpb"), config).expect("write it");
+    let mut program = program_of_kind(&service, "threads");
+    let output = record(&service, &["-c", "own.txtpb", "-o", "own.pftrace"]);
+    assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""));
+    assert!(counted_writers(&service, "own.pftrace") > THREADS * SESSIONS);
+    let found = lines(&service, "own.pftrace");
+    let found = found.iter().filter(|line| line.contains(": of thread ")).count();
+    assert_eq!(found, THREADS * SESSIONS, "messages");
+    drop(program.stdin.take());
+    program.wait().expect("wait for it");
 }
 
 #[test]
