@@ -25,3 +25,4 @@ mod service;
 mod soak;
 mod startup;
 mod stream;
+mod threads;
