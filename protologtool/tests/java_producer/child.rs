@@ -58,8 +58,9 @@ impl RunningChild {
         java.args(["-enableassertions", "-Xshare:auto"]).args(options);
         java.arg("-classpath").arg(classes()?).arg("app.Connected").arg(logged).arg(job);
         java.env("PERFETTO_PRODUCER_SOCK_NAME", socket);
-        let mut process =
-            java.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("start a child");
+        let errors = fs::File::create(errors(logged)).expect("a file for errors");
+        java.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(errors);
+        let mut process = java.spawn().expect("start a child");
         let input = process.stdin.take();
         let output = BufReader::new(process.stdout.take().expect("a pipe"));
         let mut child = Self { process, input, output, logged: logged.to_owned() };
@@ -82,7 +83,7 @@ impl RunningChild {
     pub(crate) fn expect(&mut self, word: &str) -> String {
         let mut line = String::new();
         let count = self.output.read_line(&mut line).expect("read from the child");
-        assert!(count > 0, "the child ended before it said `{word}`");
+        assert!(count > 0, "the child ended before it said `{word}`: {}", self.errors());
         let rest = line.trim().strip_prefix(&format!("@{word}"));
         rest.unwrap_or_else(|| panic!("`{line}` instead of `{word}`")).trim().to_owned()
     }
@@ -93,11 +94,21 @@ impl RunningChild {
         text.lines().map(str::to_owned).collect()
     }
 
+    /// What it wrote to standard error.
+    pub(crate) fn errors(&self) -> String {
+        fs::read_to_string(errors(&self.logged)).unwrap_or_default()
+    }
+
     /// Lets it exit, and waits for that. Returns what it logged.
     pub(crate) fn end(mut self) -> Vec<String> {
+        self.exit()
+    }
+
+    /// Likewise, where more is to be asked of it.
+    pub(crate) fn exit(&mut self) -> Vec<String> {
         self.input = None;
         let status = self.process.wait().expect("wait for the child");
-        assert!(status.success(), "{status}");
+        assert!(status.success(), "{status}: {}", self.errors());
         self.logged()
     }
 
@@ -115,4 +126,9 @@ impl Drop for RunningChild {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
+}
+
+/// The file with the standard error of the child that logs to `logged`.
+fn errors(logged: &Path) -> PathBuf {
+    logged.with_extension("err")
 }

@@ -3,6 +3,7 @@
 
 use crate::service::{Service, all};
 use perfetto_ipc::SessionConfig;
+use perfetto_ipc::frame::message;
 use std::collections::HashSet;
 use std::thread;
 use std::time::Duration;
@@ -118,15 +119,53 @@ fn a_service_that_is_waited_for_loses_nothing() {
 fn a_service_that_stands_still_does_not_keep_the_jvm() {
     let Some(service) = Service::start() else { return };
     let Some(mut child) = service.child("threads=2 count=100000 size=60", "stuck") else { return };
-    let _session = service.session(&all());
+    let session = service.session(&SessionConfig { buffer_kb: 64 << 10, ..all() });
     child.tell("enabled");
     service.0.signal("STOP");
     child.tell("log");
     let begun = std::time::Instant::now();
-    child.end();
+    let logged = child.exit().len() as u64;
     let taken = begun.elapsed();
     service.0.signal("CONT");
     assert!(taken < Duration::from_secs(20), "{taken:?}");
+    // What the program said to lack, and what was in the queues of the socket, is all there is.
+    let errors = child.errors();
+    let lacks = errors.split_once("its trace lacks ").and_then(|(_, rest)| rest.split_once(' '));
+    let lacks: u64 = lacks.expect("a report").0.parse().expect("a number");
+    let trace = service.stop(session);
+    let (found, lost) = (trace.log().entries().len() as u64, trace.lost());
+    assert_eq!(found + lost + lacks, logged, "{found} found, {lost} lost, lacks {lacks}: {errors}");
+}
+
+/// A service has so many writers of a process. Messages of threads that find none are lost, and
+/// counted in the trace, and the connection goes on.
+#[test]
+fn threads_without_a_writer_are_counted() {
+    const SESSIONS: u64 = 32;
+    let Some(service) = Service::start() else { return };
+    let Some(mut child) = service.child("threads=1100 count=1 size=4 pause=5000", "writers") else {
+        return;
+    };
+    let config = message(|to| {
+        to.nested(1).uint32(1, 256 << 10);
+        for _ in 0..SESSIONS {
+            let mut source = to.nested(2);
+            let mut source = source.nested(1);
+            source.string(1, "android.protolog").uint32(2, 0).nested(126).uint32(2, 1);
+        }
+    });
+    let session = service.session_of(&config);
+    child.tell(&format!("sessions {SESSIONS}"));
+    child.tell("log");
+    child.tell(&format!("sessions {SESSIONS}"));
+    let trace = service.stop(session);
+    assert_eq!(child.tell("notice"), "null");
+    child.tell("connected");
+    let logged = child.end().len() as u64 * SESSIONS;
+    let (found, lost) = (trace.log().entries().len() as u64, trace.lost());
+    // Each session has one writer for itself.
+    assert!(lost > 0 && found > 32_000, "{found} found, {lost} lost");
+    assert_eq!(found + lost, logged, "{found} found, {lost} lost");
 }
 
 /// Messages that are still in the program when the service dies are in no trace; the program knows

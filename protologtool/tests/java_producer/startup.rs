@@ -108,6 +108,23 @@ fn drops_of_a_full_startup_buffer_are_counted() {
     assert_eq!(found + lost, logged, "found {found} and lost {lost}, logged");
 }
 
+/// The buffer goes with the hand-over, not with the session.
+#[test]
+fn the_memory_of_a_startup_buffer_is_free_once_a_session_has_its_messages() {
+    let Some(service) = Service::start() else { return };
+    let job = "startup=67108864 threads=2 count=500";
+    let Some(mut child) = service.child(job, "memory") else { return };
+    child.tell("log");
+    let before: u64 = child.tell("memory").parse().expect("bytes");
+    assert!(before >= 64 << 20, "{before} bytes");
+    let session = service.session(&all());
+    child.tell("sessions 1");
+    child.tell("log");
+    child.tell(&format!("memory-below {}", 32 << 20));
+    child.tell("log");
+    service.stop(session).check(&[child.end()]);
+}
+
 /// Nobody asks for the messages: the exit does not wait.
 #[test]
 fn an_exit_without_a_session_does_not_wait() {

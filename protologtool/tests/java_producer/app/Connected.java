@@ -10,6 +10,8 @@ import dev.protolog.Session;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.lang.management.BufferPoolMXBean;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -119,12 +121,28 @@ public final class Connected {
             case "threads" -> {
                 return String.join(",", runtimeThreads());
             }
+            case "memory" -> {
+                return String.valueOf(directMemory());
+            }
+            case "memory-below" -> await(() -> {
+                System.gc();
+                sleep(50);
+                return directMemory() < Long.parseLong(rest);
+            });
             case "burst" -> burst(Long.parseLong(rest));
             case "open" -> session = Session.builder().file(rest).enableAll().start();
             case "close" -> session.stop();
             default -> throw new IllegalArgumentException(word);
         }
         return "";
+    }
+
+    /** The memory outside of the heap, of sessions among others. */
+    private static long directMemory() {
+        return ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
+                .filter(pool -> pool.getName().equals("direct"))
+                .mapToLong(BufferPoolMXBean::getMemoryUsed)
+                .sum();
     }
 
     private static void await(BooleanSupplier condition) {

@@ -136,6 +136,11 @@ public final class SessionDictionary {
         return groupName(messages.getOrDefault(message, 0));
     }
 
+    /** The id of the group of a message; 0 if it is not known. */
+    public synchronized int groupIdOfMessage(long message) {
+        return messages.getOrDefault(message, 0);
+    }
+
     /** The full name of a group; empty if it is not known. */
     public synchronized String groupName(int id) {
         return groups.getOrDefault(id, "");

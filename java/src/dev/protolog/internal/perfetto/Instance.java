@@ -4,9 +4,11 @@ import dev.protolog.internal.session.ForwardedSession;
 import dev.protolog.internal.session.KeptMessages;
 import dev.protolog.internal.write.CommittedChunk;
 import java.io.IOException;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 
@@ -45,10 +47,15 @@ final class Instance {
     /** The messages that were logged before the last look. */
     private long seen = -1;
     /** Messages from before the session; null for none. */
-    private KeptMessages kept;
-    /** The messages in the request that is not sent yet, and the requests before it. */
-    private long unsent;
-    private long requests;
+    private volatile KeptMessages kept;
+    /** Sequences for which there is no writer: all of them is lost. */
+    private final Set<Integer> refused = new HashSet<>();
+    /**
+     * The messages in the request that is not sent yet, and the requests before it. Read by who
+     * waits for the end, too.
+     */
+    private volatile long unsent;
+    private volatile long requests;
 
     private Instance(long id, int target, ForwardedSession session, Outlet outlet, ServiceWriter own) {
         this.id = id;
@@ -56,6 +63,7 @@ final class Instance {
         this.session = session;
         this.outlet = outlet;
         this.own = own;
+        session.setUnsent(this::held);
     }
 
     /**
@@ -85,10 +93,17 @@ final class Instance {
         for (CommittedChunk chunk : chunks) {
             ServiceWriter writer = writer(chunk.writer());
             boolean isKnown = writer != null && !chunk.isComplete() && (chunk.count() == 0 || chunk.packets() == writer.sent);
-            if (writer == null || isKnown) {
+            if (isKnown) {
                 continue;
             }
             byte[] bytes = session.bytes(chunk);
+            if (writer == null) {
+                session.lose(chunk, bytes);
+                if (chunk.isComplete()) {
+                    session.free(chunk);
+                }
+                continue;
+            }
             long messages = session.count(chunk, bytes);
             addUnsent(messages);
             outlet.chunk(writer, chunk.packets(), bytes, bytes.length, chunk.isComplete());
@@ -106,6 +121,12 @@ final class Instance {
             writeHead();
         }
         return hasForwarded;
+    }
+
+    /** The messages that the session has passed on, and that the service does not have. */
+    private long held() {
+        KeptMessages rest = kept;
+        return unsent() + (rest == null ? 0 : rest.missing());
     }
 
     /** The messages that were passed on to the outlet, and that it has not sent yet. */
@@ -130,12 +151,14 @@ final class Instance {
             if (writer == null) {
                 writer = outlet.register(target);
                 if (writer == null) {
-                    throw new IOException("there are too many writers");
+                    // It is not asked for again: ids are given back with the end of a session.
+                    return false;
                 }
                 writers.put(sequence, writer);
             }
             outlet.write(writer, packets);
             addUnsent(messages);
+            return true;
         });
         for (ServiceWriter writer : writers.values()) {
             outlet.unregister(writer);
@@ -156,7 +179,7 @@ final class Instance {
      */
     long abandon() {
         session.stopWriters();
-        long lost = session.missing() + unsent() + (kept == null ? 0 : kept.missing());
+        long lost = session.missing() + held();
         session.finish();
         return lost;
     }
@@ -257,9 +280,11 @@ final class Instance {
     /** The writer of a sequence, a new one if need be; null where there can be no more. */
     private ServiceWriter writer(int sequence) throws IOException {
         ServiceWriter known = sequences.get(sequence);
-        if (known == null) {
+        if (known == null && !refused.contains(sequence)) {
             known = outlet.register(target);
-            if (known != null) {
+            if (known == null) {
+                refused.add(sequence);
+            } else {
                 sequences.put(sequence, known);
             }
         }

@@ -42,7 +42,7 @@ final class Outlet {
     private final ProtoWriter head = new ProtoWriter(AROUND);
     private final ProtoWriter payload = new ProtoWriter(MAX_PAYLOAD);
     /** The requests with chunks that were sent. */
-    private long requests;
+    private volatile long requests;
     /** The last writer id that was used for the first time. */
     private int lastId;
     /** Writers that were given back. */

@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
+import java.util.stream.Stream;
 
 /**
  * A session whose chunks another part of the process passes on as they are, in place of a file: the
@@ -52,6 +53,8 @@ public final class ForwardedSession implements ExitingSession {
     private final ForwardedDictionary dictionary;
     private final SessionStats.Written counts;
     private final Map<Integer, SequenceReader> readers = new TreeMap<>();
+    /** Those of sequences that can't be passed on. */
+    private final Map<Integer, SequenceReader> lost = new TreeMap<>();
     private final CountedPackets counted = new CountedPackets();
     /** Losses that packets of the session itself report. */
     private final Losses reported = new Losses();
@@ -60,6 +63,23 @@ public final class ForwardedSession implements ExitingSession {
     private int ownPackets;
     private volatile boolean mustEnd;
     private boolean isOver;
+    /** The messages that are with the forwarder, and that nobody has yet. */
+    private volatile LongSupplier unsent = () -> 0;
+
+    /** Counts messages as lost. */
+    private static final class LostMessages extends SessionStats.Written {
+        private final SessionCore core;
+
+        LostMessages(SessionCore core) {
+            super(core.dictionary());
+            this.core = core;
+        }
+
+        @Override
+        void add(long message, long bytes) {
+            core.losses().add(core.dictionary().groupIdOfMessage(message), LossCause.BUFFER_FULL, 1);
+        }
+    }
 
     /** Counts packets, and keeps the last one when it is asked to. */
     private static final class CountedPackets implements PacketOutput {
@@ -180,6 +200,11 @@ public final class ForwardedSession implements ExitingSession {
         return new KeptMessages(kept.core, dictionary.excluded(), counts);
     }
 
+    /** Has the session ask for the messages that are with the forwarder, and nobody has yet. */
+    public void setUnsent(LongSupplier source) {
+        unsent = source;
+    }
+
     /** A packet with the losses of messages that were kept and that none reports; null for none. */
     public synchronized byte[] report(KeptMessages kept) {
         List<Losses.Count> losses = kept.takeLosses();
@@ -223,6 +248,16 @@ public final class ForwardedSession implements ExitingSession {
         long before = reader.recorded();
         reader.read(chunk, bytes);
         return reader.recorded() - before;
+    }
+
+    /** As {@link #count}, of a chunk that can't be passed on: its messages are lost. */
+    public synchronized void lose(CommittedChunk chunk, byte[] bytes) throws IOException {
+        SequenceReader reader = lost.get(chunk.writer());
+        if (reader == null) {
+            reader = new SequenceReader(chunk.writer(), core.pid(), new CountedPackets(), new LostMessages(core), false);
+            lost.put(chunk.writer(), reader);
+        }
+        reader.read(chunk, bytes);
     }
 
     /** Frees a complete chunk, which was passed on. */
@@ -306,7 +341,7 @@ public final class ForwardedSession implements ExitingSession {
      * packet reports. While threads write, a moment behind.
      */
     public synchronized long missing() {
-        long passed = readers.values().stream().mapToLong(SequenceReader::recorded).sum();
+        long passed = Stream.of(readers, lost).flatMap(all -> all.values().stream()).mapToLong(SequenceReader::recorded).sum();
         long dropped = core.total().without(known()).stream()
                 .filter(count -> count.cause() != LossCause.TRUNCATED)
                 .mapToLong(Losses.Count::count)
@@ -411,7 +446,7 @@ public final class ForwardedSession implements ExitingSession {
 
     @Override
     public void reportStuck() {
-        String lacks = "its trace lacks " + missing() + " messages";
+        String lacks = "its trace lacks " + (missing() + unsent.getAsLong()) + " messages";
         LogPrinter.problem("can't complete the log for Perfetto's service, which takes nothing any more: " + lacks, "look if `traced` runs");
     }
 

@@ -31,28 +31,37 @@ public final class KeptMessages implements PacketOutput {
     private static final int MESSAGE = 104;
     private static final int NEEDS_STATE = 2;
 
-    private final SessionCore core;
+    /** Null once all was passed on, so that the memory of its buffer is free. */
+    private SessionCore core;
+    /** The counts of its messages and losses, to which late ones come. */
+    private final List<Sequence> sequences;
+    private final Losses losses;
     private final SessionStats.Written written;
-    /** Counts packets for nobody. */
-    private final SessionStats.Written unused;
     /** The ids of messages that the other session does not record. */
     private final Set<Long> excluded;
     private final Map<Integer, SequenceReader> readers = new TreeMap<>();
     private final Map<Integer, LeftOut> leftOut = new HashMap<>();
     /** The packets of the chunk that is read, and the messages among them. */
     private final List<byte[]> packets = new ArrayList<>();
-    private long messages;
+    private final List<Message> messages = new ArrayList<>();
     private long bytes;
-    /** The losses that were taken. */
+    /** The losses that were taken, and those that packets report. */
     private final Losses taken = new Losses();
+    private final Losses reported = new Losses();
     /** The messages that were passed on, and those that were left out or reported as lost. */
     private long passed;
     private long left;
 
-    /** Takes packets of a writer, and among them so many messages. */
+    /**
+     * Takes packets of a writer, and among them so many messages; false where they can't be passed
+     * on.
+     */
     public interface Target {
-        void take(int writer, List<byte[]> packets, long messages) throws IOException;
+        boolean take(int writer, List<byte[]> packets, long messages) throws IOException;
     }
+
+    /** A message that is on its way. */
+    private record Message(long id, int length) {}
 
     /** What messages that were left out leave, on a sequence. */
     private static final class LeftOut {
@@ -66,9 +75,10 @@ public final class KeptMessages implements PacketOutput {
      */
     KeptMessages(SessionCore core, Set<Long> excluded, SessionStats.Written written) {
         this.core = core;
+        sequences = core.sequences();
+        losses = core.losses();
         this.excluded = excluded;
         this.written = written;
-        unused = new SessionStats.Written(core.dictionary());
     }
 
     /** The messages that were not passed on, and the dropped ones that no packet reports. */
@@ -82,19 +92,31 @@ public final class KeptMessages implements PacketOutput {
 
     /** The messages that were not passed on, for an error. */
     private long lost() {
-        return core.messages() - passed - left;
+        return sequences.stream().mapToLong(sequence -> sequence.messages).sum() - passed - left;
     }
 
-    /** Passes all on, until the target takes no more. */
+    /** Passes all on, once, until there is an error. */
     public void passOn(List<CommittedChunk> chunks, Target target) throws IOException {
+        try {
+            passAllOn(chunks, target);
+        } finally {
+            readers.values().forEach(reader -> reader.reported().all().forEach(count -> count.addTo(reported)));
+            readers.clear();
+            core = null;
+        }
+    }
+
+    private void passAllOn(List<CommittedChunk> chunks, Target target) throws IOException {
+        SessionStats.Written unused = new SessionStats.Written(core.dictionary());
         for (CommittedChunk chunk : chunks) {
             SequenceReader reader = readers.computeIfAbsent(chunk.writer(), it -> new SequenceReader(it, core.pid(), this, unused, false));
             reader.read(chunk, core.buffer().copy(chunk));
             give(chunk.writer(), target);
         }
-        Map<Integer, Sequence> sequences = core.sequencesById();
+        Map<Integer, Sequence> byId = new HashMap<>();
+        sequences.forEach(sequence -> byId.put(sequence.id, sequence));
         for (Map.Entry<Integer, SequenceReader> each : readers.entrySet()) {
-            Sequence sequence = sequences.get(each.getKey());
+            Sequence sequence = byId.get(each.getKey());
             Losses.Pending pending = sequence == null ? new Losses.Pending(0) : sequence.losses.newPending();
             if (sequence != null) {
                 sequence.losses.take(pending);
@@ -117,16 +139,22 @@ public final class KeptMessages implements PacketOutput {
 
     private List<Losses.Count> unreported() {
         Losses known = taken.copy();
+        reported.all().forEach(count -> count.addTo(known));
         readers.values().forEach(reader -> reader.reported().all().forEach(count -> count.addTo(known)));
-        return core.total().without(known);
+        Losses all = losses.copy();
+        sequences.forEach(sequence -> sequence.addSuppressedTo(all));
+        return all.without(known);
     }
 
     private void give(int writer, Target target) throws IOException {
-        if (!packets.isEmpty()) {
-            target.take(writer, packets, messages);
+        if (packets.isEmpty() || target.take(writer, packets, messages.size())) {
+            messages.forEach(message -> written.add(message.id, message.length));
+            passed += messages.size();
+        } else {
+            messages.forEach(message -> losses.add(core.dictionary().groupIdOfMessage(message.id), LossCause.BUFFER_FULL, 1));
+            left += messages.size();
         }
-        passed += messages;
-        messages = 0;
+        messages.clear();
         packets.clear();
     }
 
@@ -178,8 +206,7 @@ public final class KeptMessages implements PacketOutput {
         packets.add(packet);
         bytes += length;
         if (isMessage) {
-            messages++;
-            written.add(id, length);
+            messages.add(new Message(id, length));
         }
     }
 

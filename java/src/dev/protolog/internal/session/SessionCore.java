@@ -394,13 +394,13 @@ public final class SessionCore extends WriterOwner {
     /** A copy of all losses so far. */
     public Losses total() {
         Losses all = total.copy();
-        for (Sequence sequence : sequences()) {
-            Losses suppressed = sequence.suppressed();
-            if (suppressed != null) {
-                suppressed.all().forEach(count -> count.addTo(all));
-            }
-        }
+        sequences().forEach(sequence -> sequence.addSuppressedTo(all));
         return all;
+    }
+
+    /** The losses so far, and as more come, without messages that limits suppress. */
+    Losses losses() {
+        return total;
     }
 
     /** Counts losses of messages that were for this session, and that another one was to keep. */

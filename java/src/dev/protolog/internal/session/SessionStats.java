@@ -22,7 +22,7 @@ public record SessionStats(long messages, long lost, long bytes, List<OfGroup> g
     public record OfGroup(String group, long messages, long lost, long bytes, Map<LossCause, Long> losses) {}
 
     /** Messages and their bytes, by group. One thread at a time uses it. */
-    static final class Written {
+    static class Written {
         /**
          * Those of messages that came before are found by a part of the id: to look up each one
          * would take longer than to write it.

@@ -49,9 +49,11 @@ public final class Sequence {
         return true;
     }
 
-    /** All messages that limits have suppressed; null for none. */
-    public Losses suppressed() {
-        return suppressed;
+    /** Adds all messages that limits have suppressed. */
+    public void addSuppressedTo(Losses all) {
+        if (suppressed != null) {
+            suppressed.all().forEach(count -> count.addTo(all));
+        }
     }
 
     /** Those that no packet reports yet; null where there were never any. */
