@@ -23,7 +23,7 @@ const LAYERS: [(&str, &str); 11] = [
     // Calls and their writers, which know a session as a class of their own, `WriterOwner`.
     ("write", "rules dictionary groups text process proto"),
     ("session", "write rules dictionary groups files text process proto"),
-    ("perfetto", "session write rules dictionary groups files text process proto"),
+    ("perfetto", "session write groups files text process proto"),
     ("control", "session write rules dictionary groups files text process proto"),
 ];
 
@@ -57,7 +57,8 @@ pub(super) fn check(file: &File) -> Vec<Finding> {
 #[cfg(test)]
 mod tests {
     use super::super::found;
-    use super::{LAYERS, check};
+    use super::{FOLDER, LAYERS, PACKAGE, check};
+    use std::fs::DirEntry;
     use xtask::workspace;
 
     #[track_caller]
@@ -97,6 +98,20 @@ mod tests {
             };
             assert_eq!(found(low, high), [refused(low, high, 1)]);
             assert_eq!(found(high, low), [""; 0]);
+        }
+    }
+
+    #[test]
+    fn the_table_lists_what_is_used() {
+        for (package, used) in LAYERS {
+            let folder = workspace::root().join(FOLDER).join(package);
+            let files = std::fs::read_dir(folder).expect("a package");
+            let text = |file: DirEntry| std::fs::read_to_string(file.path()).expect("a source");
+            let code: String = files.map(|file| text(file.expect("a file"))).collect();
+            for used in used.split_terminator(' ') {
+                let is_used = code.contains(&format!("{PACKAGE}{used}."));
+                assert!(is_used, "`{package}` does not use `{used}`; take it from the table");
+            }
         }
     }
 
