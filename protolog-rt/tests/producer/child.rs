@@ -21,6 +21,8 @@ use std::{env, fs, thread};
 enum Log {
     Work,
     Other,
+    #[protolog(sample = "1/10")]
+    Declared,
 }
 
 const JOB: &str = "PROTOLOG_TEST_JOB";
@@ -191,11 +193,7 @@ fn obey(word: &str, rest: &str, job: &str, number: &mut u64, logged: &Path) -> S
             append(logged, &lines_of(&log(rest, job, *number)));
             *number += 1_000_000;
         }
-        "other" => {
-            let count = rest.parse().expect("a number");
-            let log = move || (0..count).for_each(|at: u64| i!(Log::Other, "other %d", at));
-            thread::spawn(log).join().expect("a thread");
-        }
+        "other" => log_other(rest),
         "flood" => flood(Duration::from_millis(rest.parse().expect("milliseconds")), job),
         "endless" => log_until_killed(job, logged),
         "refuse" => rights::refuse(rest),
@@ -217,11 +215,24 @@ fn obey(word: &str, rest: &str, job: &str, number: &mut u64, logged: &Path) -> S
             let count = rest.parse().expect("a number");
             (0..count).for_each(|at: u64| i!(Log::Work, "limited %d", at));
         }
+        "declared" => {
+            let count = rest.parse().expect("a number");
+            (0..count).for_each(|at: u64| d!(Log::Declared, "declared %d", at));
+        }
         "say" => i!(Log::Work, "%s", rest),
         "own" => {
             let session = Session::builder().file(rest).enable_all().start().expect("a session");
             append(logged, &lines_of(&log("", job, *number)));
             *number += 1_000_000;
+            let summary = session.stop().expect("stop it");
+            return summary.messages.to_string();
+        }
+        // With a rate for what is logged next, which holds in the service's sessions, too.
+        "own-sampled" => {
+            let (file, rest) = rest.split_once(' ').expect("a file and a number");
+            let session = Session::builder().file(file).sample("Log::Other", "1/5");
+            let session = session.enable_all().start().expect("a session");
+            log_other(rest);
             let summary = session.stop().expect("stop it");
             return summary.messages.to_string();
         }
@@ -277,6 +288,13 @@ fn ask_self(request: &Request<'_>, dir: &str) -> String {
     let server = serve_in(dir).expect("listen to operators");
     let mut operator = Program::connect(server.path()).expect("connect to it");
     operator.request(request).expect("ask it").join("; ")
+}
+
+/// Logs on a thread that ends then.
+fn log_other(count: &str) {
+    let count = count.parse().expect("a number");
+    let log = move || (0..count).for_each(|at: u64| i!(Log::Other, "other %d", at));
+    thread::spawn(log).join().expect("a thread");
 }
 
 fn lines_of(logged: &[String]) -> String {

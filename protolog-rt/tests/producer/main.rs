@@ -19,6 +19,7 @@ mod proxy;
 mod reported;
 #[allow(unsafe_code)] // System calls.
 mod rights;
+mod sampled;
 mod sandboxed;
 mod scarce;
 mod service;
