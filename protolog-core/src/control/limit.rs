@@ -45,7 +45,7 @@ impl Limit {
         let (count, unit) = rate.split_once('/')?;
         let count = number(count)?;
         let burst = burst.map_or(Some(count), number)?;
-        Some(Self { count, unit: Unit::parse(unit.trim())?, burst })
+        Some(Self { count, unit: Unit::parse(unit.trim_ascii())?, burst })
     }
 
     /// Returns the number of messages that may come at once.
@@ -60,7 +60,7 @@ impl Limit {
 }
 
 fn number(text: &str) -> Option<u32> {
-    let text = text.trim();
+    let text = text.trim_ascii();
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| text.parse().ok()).flatten().filter(|number| (1..=MAX).contains(number))
 }

@@ -169,7 +169,7 @@ impl<'a> Settings<'a> {
     /// Takes a line with the name of a program, or says that it has none; none for other lines.
     pub(super) fn takes_section(&mut self, text: &'a str) -> Option<bool> {
         let rest = text.strip_prefix('[')?;
-        let name = rest.strip_suffix(']').map(str::trim).filter(|name| !name.is_empty());
+        let name = rest.strip_suffix(']').map(str::trim_ascii).filter(|name| !name.is_empty());
         self.program = name.or(self.program);
         Some(name.is_some())
     }
@@ -201,7 +201,7 @@ impl<'a> Settings<'a> {
         let (part, rest) = self.rest.split_at(end);
         self.line += usize::from(rest.starts_with('\n'));
         self.rest = rest.get(1..).unwrap_or_default();
-        part.trim()
+        part.trim_ascii()
     }
 }
 
@@ -230,7 +230,7 @@ impl<'a> Iterator for Settings<'a> {
 /// `GROUP=WORD,WORD`, or `WORD,WORD` for all groups.
 fn item(text: &str) -> Result<(&str, Setting), (&str, SettingProblem)> {
     let (group, words) = match parted(text) {
-        Some((group, words)) => (group.trim(), words.trim()),
+        Some((group, words)) => (group.trim_ascii(), words.trim_ascii()),
         None if text.split(',').next().is_some_and(is_word) => ("*", text),
         None => return Err((text, SettingProblem::NoEquals)),
     };
@@ -247,9 +247,9 @@ fn item(text: &str) -> Result<(&str, Setting), (&str, SettingProblem)> {
 fn setting<'a>(text: &'a str, words: &'a str) -> Result<Setting, (&'a str, SettingProblem)> {
     let mut setting = Setting::default();
     let (mut prints, mut off, mut own) = (false, false, None);
-    for word in words.split(',').map(str::trim) {
+    for word in words.split(',').map(str::trim_ascii) {
         let (name, level) = match word.split_once(':') {
-            Some((name, level)) => (name.trim(), Some(level.trim())),
+            Some((name, level)) => (name.trim_ascii(), Some(level.trim_ascii())),
             None => (word, None),
         };
         let is = |other: &str| name.eq_ignore_ascii_case(other);

@@ -124,7 +124,7 @@ impl SiteSetting {
     /// The first word that is no keyword.
     pub fn parse(words: &str) -> Result<Self, &str> {
         let mut setting = Self::default();
-        for word in words.split(',').map(str::trim) {
+        for word in words.split(',').map(str::trim_ascii) {
             let is = |other: &str| word.eq_ignore_ascii_case(other);
             if is("on") {
                 setting.trace = Some(true);
@@ -313,6 +313,22 @@ mod tests {
             rows += 1;
         }
         assert!(rows > 10);
+    }
+
+    /// Java's tests have the same characters.
+    #[test]
+    fn white_space_is_that_of_ascii() {
+        for space in [" ", "\t", "\r", "\u{c}"] {
+            let rule = format!("{space}site net={space}limit:9/s{space},{space}on{space}");
+            assert_eq!(read(&rule), ["net=on,limit:9/s"], "{space:?}");
+        }
+        for other in ["\u{b}", "\u{1c}", "\u{85}", "\u{a0}", "\u{2003}", "\u{2028}"] {
+            let rules = [format!("site net={other}on"), format!("site net=limit:9{other}/s")];
+            let rules = rules.into_iter().chain([format!("site {other}net=on")]);
+            for rule in rules {
+                assert!(read(&rule)[0].contains(" / "), "{rule:?}: {:?}", read(&rule));
+            }
+        }
     }
 
     #[test]

@@ -11,6 +11,7 @@ import java.util.List;
  */
 public final class SettingParts {
     private static final String KEYWORD = "site";
+    private static final String WHITE_SPACE = " \t\n\r\f";
 
     private SettingParts() {}
 
@@ -32,7 +33,7 @@ public final class SettingParts {
         int line = 1;
         for (int at = 0; at < text.length();) {
             int end = end(text, at);
-            String part = text.substring(at, end).strip();
+            String part = trim(text.substring(at, end));
             String name = programOf(part);
             if (name != null) {
                 program = name;
@@ -56,9 +57,28 @@ public final class SettingParts {
         return -1;
     }
 
+    /** The text without the white space of ASCII around it: other characters are parts of names. */
+    public static String trim(String text) {
+        int from = begin(text, 0);
+        int to = text.length();
+        while (to > from && WHITE_SPACE.indexOf(text.charAt(to - 1)) >= 0) {
+            to--;
+        }
+        return text.substring(from, to);
+    }
+
+    /** The first character from {@code from} on that is no white space. */
+    private static int begin(String text, int from) {
+        int at = from;
+        while (at < text.length() && WHITE_SPACE.indexOf(text.charAt(at)) >= 0) {
+            at++;
+        }
+        return at;
+    }
+
     /** The name in a line {@code [NAME]}; null for others. */
     private static String programOf(String part) {
-        String name = part.startsWith("[") && part.endsWith("]") ? part.substring(1, part.length() - 1).strip() : "";
+        String name = part.startsWith("[") && part.endsWith("]") ? trim(part.substring(1, part.length() - 1)) : "";
         return name.isEmpty() ? null : name;
     }
 
@@ -88,7 +108,7 @@ public final class SettingParts {
         if (!text.startsWith(KEYWORD) || text.length() == KEYWORD.length() || " \t".indexOf(text.charAt(KEYWORD.length())) < 0) {
             return null;
         }
-        String rest = text.substring(KEYWORD.length()).stripLeading();
+        String rest = text.substring(begin(text, KEYWORD.length()));
         return rest.startsWith("=") ? null : rest;
     }
 }

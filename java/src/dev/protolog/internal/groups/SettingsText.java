@@ -145,8 +145,8 @@ public final class SettingsText {
     /** {@code GROUP=WORD,WORD}, or {@code WORD,WORD} for all groups. */
     private static Item item(String program, String text) throws Wrong {
         int equals = text.indexOf('=', WrittenName.quotedEnd(text, 0));
-        String group = equals < 0 ? "*" : text.substring(0, equals).strip();
-        String words = text.substring(equals + 1).strip();
+        String group = equals < 0 ? "*" : SettingParts.trim(text.substring(0, equals));
+        String words = SettingParts.trim(text.substring(equals + 1));
         if (equals < 0 && !isWord(text.split(",", -1)[0])) {
             throw new Wrong(text, Kind.NO_EQUALS);
         }
@@ -165,14 +165,14 @@ public final class SettingsText {
         boolean prints = false;
         boolean isOff = false;
         for (String each : words.split(",", -1)) {
-            String word = each.strip();
+            String word = SettingParts.trim(each);
             int colon = word.indexOf(':');
-            String name = colon < 0 ? word : word.substring(0, colon).strip();
+            String name = colon < 0 ? word : SettingParts.trim(word.substring(0, colon));
             boolean isText = is(name, "text");
             if (word.isEmpty()) {
                 throw new Wrong(text, Kind.NO_WORD);
             } else if (colon >= 0 && isText) {
-                own = level(word.substring(colon + 1).strip());
+                own = level(SettingParts.trim(word.substring(colon + 1)));
             } else if (colon >= 0) {
                 throw new Wrong(word, Kind.BAD_WORD);
             } else if (isText) {

@@ -1,5 +1,6 @@
 package dev.protolog.internal.rules;
 
+import dev.protolog.internal.groups.SettingParts;
 import java.util.Locale;
 
 /**
@@ -55,7 +56,7 @@ public record Limit(int count, Unit unit, int burst) {
         }
         int count = number(rate.substring(0, slash));
         int burst = at < 0 ? count : number(text.substring(at + (colon >= 0 ? 1 : " burst ".length())));
-        Unit unit = Unit.of(rate.substring(slash + 1).strip());
+        Unit unit = Unit.of(SettingParts.trim(rate.substring(slash + 1)));
         return count == 0 || burst == 0 || unit == null ? null : new Limit(count, unit, burst);
     }
 
@@ -77,7 +78,7 @@ public record Limit(int count, Unit unit, int burst) {
 
     /** A number from 1 to {@link #MAX}; else 0. */
     private static int number(String text) {
-        String digits = text.strip();
+        String digits = SettingParts.trim(text);
         boolean isNumber = !digits.isEmpty() && digits.chars().allMatch(it -> it >= '0' && it <= '9');
         if (!isNumber) {
             return 0;

@@ -69,8 +69,8 @@ public final class SiteRules {
             return;
         }
         try {
-            Selector selector = Selector.parse(rule.substring(0, equals).strip());
-            Item item = new Item(part.program(), selector, SiteSetting.parse(rule.substring(equals + 1).strip()));
+            Selector selector = Selector.parse(SettingParts.trim(rule.substring(0, equals)));
+            Item item = new Item(part.program(), selector, SiteSetting.parse(SettingParts.trim(rule.substring(equals + 1))));
             items.add(item);
             all.add(item);
         } catch (SelectorException e) {

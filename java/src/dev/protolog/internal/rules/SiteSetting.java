@@ -1,5 +1,6 @@
 package dev.protolog.internal.rules;
 
+import dev.protolog.internal.groups.SettingParts;
 import dev.protolog.internal.groups.SettingsText;
 import java.util.ArrayList;
 import java.util.List;
@@ -44,7 +45,7 @@ record SiteSetting(Boolean trace, Boolean text, Limit limit, Limit groupLimit, b
         Limit groupLimit = null;
         boolean resets = false;
         for (String each : words.split(",", -1)) {
-            String word = each.strip();
+            String word = SettingParts.trim(each);
             if (is(word, "on")) {
                 trace = true;
             } else if (is(word, "off")) {

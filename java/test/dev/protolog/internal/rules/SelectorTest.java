@@ -41,7 +41,21 @@ public final class SelectorTest {
         check("settings of groups beside rules", SettingsText.parse(text).items().stream().map(SettingsText.Item::pattern).toList(),
                 List.of("net", "site", "site"));
         check("rules beside settings of groups", SiteRules.parse(text).all().size(), 2);
+        whiteSpace();
         moved();
+    }
+
+    /** Rust's tests have the same characters. */
+    private static void whiteSpace() {
+        for (String space : List.of(" ", "\t", "\r", "\f")) {
+            String rule = space + "site net=" + space + "limit:9/s" + space + "," + space + "on" + space;
+            check("white space " + (int) space.charAt(0), SiteRules.parse(rule).all().toString(), "[net=on,limit:9/s]");
+        }
+        for (String other : List.of("\u000b", "\u001c", "\u0085", "\u00a0", "\u2003", "\u2028")) {
+            for (String rule : List.of("site net=" + other + "on", "site net=limit:9" + other + "/s", "site " + other + "net=on")) {
+                check("no white space " + (int) other.charAt(0), SiteRules.parse(rule).problems().size(), 1);
+            }
+        }
     }
 
     static Selector selector(String text) {
