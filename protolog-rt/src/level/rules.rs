@@ -206,6 +206,7 @@ fn change(change: impl FnOnce(&mut Vec<Rule>)) {
     change(&mut all);
     *LIST.lock() = all;
     HAS_RULES.store(true, Ordering::Release);
+    run_time::forget_shared();
     look_at_calls(&mut applied);
     mark(&applied);
     drop(applied);

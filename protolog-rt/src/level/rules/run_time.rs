@@ -35,6 +35,16 @@ pub(super) fn buckets(all: &[Rule], call: &Call<'_>, limits: SiteLimits) -> [u32
     [of_call, of_group].map(Option::unwrap_or_default)
 }
 
+/// Has buckets that messages share begin anew, once rules have changed: the strictest limit may be
+/// that of a rule which holds no more.
+pub(super) fn forget_shared() {
+    for (index, is_shared) in SHARED.iter().enumerate() {
+        if is_shared.swap(false, Ordering::Relaxed) {
+            run_time_bucket(index).1.clear();
+        }
+    }
+}
+
 /// Returns the number of the bucket of `owner`, which has this limit, or a stricter one if it is
 /// shared.
 fn bucket_of(owner: u64, limit: Limit) -> u32 {
@@ -107,5 +117,10 @@ mod tests {
             super::super::limiter::take([number, 0]).is_ok()
         };
         assert_eq!((0..100).map(log).filter(|passes| *passes).count(), 3);
+        // A rule that allows more takes the place of both.
+        forget_shared();
+        let log = |owner| super::super::limiter::take([bucket_of(owner, limit("9/h")), 0]).is_ok();
+        let passed = (0..100).filter(|number| log(owner(number % 2 * PROBES as u64))).count();
+        assert_eq!(passed, 9);
     }
 }

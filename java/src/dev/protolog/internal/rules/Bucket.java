@@ -15,6 +15,11 @@ final class Bucket {
     private static final int MAX_LEASE = 64;
     /** A burst has at least so many leases. */
     private static final int LEASES_OF_BURST = 8;
+    /**
+     * A time that is further ahead than the bucket can be is that of a clock which has gone back,
+     * as in a JVM that was restored on another machine.
+     */
+    static final long MAX_SKEW = 1_000_000_000;
     /** The place of the word, so far from both ends that no other object is in its cache line. */
     private static final int FULL_AT = 8;
     private static final AtomicInteger LAST = new AtomicInteger();
@@ -44,7 +49,7 @@ final class Bucket {
     int take(int most, long now) {
         while (true) {
             long before = word.getOpaque(FULL_AT);
-            long fullAt = Math.max(before, now);
+            long fullAt = before > now + burst + MAX_SKEW ? now : Math.max(before, now);
             int tokens = (int) Math.min(most, Math.max(0, now + burst - fullAt) / interval);
             if (tokens == 0 || word.weakCompareAndSetPlain(FULL_AT, before, fullAt + interval * tokens)) {
                 return tokens;
@@ -55,6 +60,11 @@ final class Bucket {
     /** The time of the next token, where there is none. */
     long next(long now) {
         return Math.max(word.getOpaque(FULL_AT), now) + interval - burst;
+    }
+
+    /** True if there may be no token for so long. */
+    boolean isWait(long nanos) {
+        return nanos <= interval + MAX_SKEW;
     }
 
     /** Takes tokens back that nobody used. */

@@ -57,7 +57,7 @@ public final class Leases {
             lease.left--;
             return true;
         }
-        if (now < lease.noneUntil) {
+        if (now < lease.noneUntil && bucket.isWait(lease.noneUntil - now)) {
             return false;
         }
         boolean wasFast = lease.size > 0 && age < LEASE_NANOS;

@@ -31,6 +31,20 @@ public final class BucketTest {
         tokensOfOneThatStopsGoBack();
         threadsShareABurst();
         manyBucketsShareLeases();
+        aClockThatGoesBackSilencesNobody();
+    }
+
+    /** As Rust's test. */
+    private static void aClockThatGoesBackSilencesNobody() {
+        Bucket bucket = new Bucket(Limit.parse("1/h burst 3"));
+        Leases one = new Leases();
+        Leases other = new Leases();
+        long late = 100L * 24 * 3_600_000 * MILLI;
+        check("before", passed(one, bucket, 10, late), 3);
+        check("clocks of threads differ a little", passed(other, bucket, 10, late - 500 * MILLI), 0);
+        check("after it", passed(one, bucket, 10, 1000 * MILLI), 3);
+        check("no more than that", passed(other, bucket, 10, 1000 * MILLI), 0);
+        check("an hour later", passed(one, bucket, 10, 3_601_000 * MILLI), 1);
     }
 
     private static int passed(Leases leases, Bucket bucket, int calls, long now) {
