@@ -7,8 +7,9 @@ use common::lock_sessions;
 use protolog_reader::{Item, Log, LossReason, Rendering, Trace};
 use protolog_rt::dynamic::{self, Arg};
 use protolog_rt::{Builder, Error, Level, LossCause, ProtoLogGroup, Session, Summary, d, i, w};
-use protolog_testkit::temp_dir;
+use protolog_testkit::{run, temp_dir};
 use std::path::Path;
+use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -19,6 +20,11 @@ enum Limits {
     Disk,
     Shared,
     Script,
+}
+
+#[derive(ProtoLogGroup)]
+enum AtRunTime {
+    Run,
 }
 
 const LIMITED: LossReason = LossReason::Reported(LossCause::Limited);
@@ -222,4 +228,29 @@ fn a_rule_that_is_none_is_refused_before_anything_happens() {
         assert!(error.help().starts_with(help), "{error:?}");
     }
     assert!(!path.exists());
+}
+
+/// A slip of the hand would change nothing in silence. Messages of a group without calls come at
+/// run time.
+#[test]
+fn a_rule_that_takes_no_call_is_said() {
+    const DIR: &str = "PROTOLOG_TEST_IDLE_RULES";
+    if let Some(dir) = std::env::var_os(DIR) {
+        assert!(!AtRunTime::Run.is_enabled(Level::Info), "it is known from now on");
+        let session = builder(&Path::new(&dir).join("app.pftrace"));
+        let session = session.sample("Limits::Nett", "1/10").limit("net and \"retri\"", "1/s");
+        let session = session.group_limit("limits.rs:999999", "1/s").limit("Limits::Net", "9/s");
+        let session = session.limit("AtRunTime::Run", "9/s").start().expect("start");
+        dynamic::log(&AtRunTime::Run, Level::Info, "at run time", &[]);
+        session.stop().expect("stop");
+        return;
+    }
+    let dir = temp_dir();
+    let mut own = Command::new(std::env::current_exe().expect("the test itself"));
+    let own = own.args(["--exact", "a_rule_that_takes_no_call_is_said", "--nocapture"]);
+    let stderr = run(own.env(DIR, dir.path())).stderr;
+    let lines: Vec<&str> = stderr.lines().filter(|line| line.contains("no call")).collect();
+    let expected = ["Limits::Nett", "net and \"retri\"", "limits.rs:999999"]
+        .map(|it| format!("protolog: no call of this program is taken by `{it}`"));
+    assert_eq!(lines, expected);
 }

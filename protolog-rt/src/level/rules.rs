@@ -162,6 +162,17 @@ pub(crate) fn for_each_taken(selector: &Selector<'_>, f: &mut dyn FnMut(&Call<'_
     });
 }
 
+/// Returns the groups that have calls which are known.
+pub(crate) fn groups_with_calls() -> HashSet<String> {
+    let mut groups = HashSet::new();
+    for_each_call(&mut |KnownCall { call, .. }| {
+        if !groups.contains(call.group) {
+            groups.insert(call.group.to_owned());
+        }
+    });
+    groups
+}
+
 /// Returns the ids of known messages that all sessions record by a rule.
 pub(crate) fn traced_ids() -> HashSet<u64> {
     let mut ids = HashSet::new();

@@ -1,14 +1,17 @@
 //! Rules of single calls that come with a session: limits, and rates of sampling.
 //!
-//! Invariant: a rule that can't be read is an error of the start, before anything has happened.
+//! Invariant: a rule that can't be read is an error of the start, before anything has happened. One
+//! that takes no call is none, since its calls may come with a library, and a line says so.
 
 use crate::error::Error;
-use crate::level::SettingSource;
 use crate::level::rules::{self, Rule};
+use crate::level::{self, SettingSource};
 use crate::session::builder::Builder;
+use crate::session::packets::dictionary::all_groups;
+use crate::text_queue;
 use protolog_core::control::limit::Limit;
 use protolog_core::control::rate::Rate;
-use protolog_core::control::selector::Selector;
+use protolog_core::control::selector::{Call, Selector};
 use protolog_core::control::site_rule::SiteSetting;
 
 impl Builder {
@@ -18,7 +21,8 @@ impl Builder {
     /// ([`LossCause::Limited`](crate::LossCause::Limited)).
     ///
     /// It is a rule of the program, from the start of the session on, like that of an operator: it
-    /// holds for all sessions and the text output, until another one of the same selector comes.
+    /// holds for all sessions and the text output, until another one of the same selector comes. If
+    /// it takes no call that is known, a line on standard error says so.
     ///
     /// ```
     /// # use protolog_rt::{ProtoLogGroup, Session, LossCause, w};
@@ -56,7 +60,8 @@ impl Builder {
     /// does.
     ///
     /// It is a rule of the program, from the start of the session on, like that of an operator: it
-    /// holds for all sessions and the text output, until another one of the same selector comes.
+    /// holds for all sessions and the text output, until another one of the same selector comes. If
+    /// it takes no call that is known, a line on standard error says so.
     ///
     /// ```
     /// # use protolog_rt::{ProtoLogGroup, Session, d, w};
@@ -123,7 +128,29 @@ pub(super) enum RuleOf {
     Sample,
 }
 
-/// Applies the rules of a session that starts.
-pub(super) fn apply(all: Vec<Rule>) {
-    rules::apply(all);
+/// Applies the rules of a session that starts, and says which of them take no call.
+pub(super) fn apply(new: Vec<Rule>) {
+    let selectors: Vec<_> = new.iter().map(|rule| rule.selector.clone()).collect();
+    rules::apply(new);
+    // Groups of bridges come with their first message.
+    let known = if selectors.is_empty() || level::has_observers() { None } else { all_groups() };
+    let Some(groups) = known else { return };
+    let with_calls = rules::groups_with_calls();
+    for rule in rules::rules().iter().filter(|rule| selectors.contains(&rule.selector)) {
+        // In a group without calls that are known, messages may come at run time, of which neither
+        // module nor file is known.
+        let may_come = |group: &String| {
+            let call = Call { group, module: "\0", file: "\0", ..Call::default() };
+            let selector = Selector::parse(&rule.selector);
+            !with_calls.contains(group) && selector.is_ok_and(|it| it.may_take(&call))
+        };
+        if rule.calls == 0 && !groups.iter().any(may_come) {
+            let text = format!(
+                "protolog: no call of this program is taken by `{}`\n\
+                 help: see `protologtool configuration site list`\n",
+                rule.selector
+            );
+            text_queue::write_line(text.as_bytes());
+        }
+    }
 }
