@@ -3,7 +3,8 @@
 //!
 //! Settings come from three sources, later ones win: the state file (settings that operators made
 //! persistent), a configuration file that the program names, and the variable `PROTOLOG`. All have
-//! the format of [`protolog_core::control::setting`].
+//! the format of [`protolog_core::control::setting`]. A program may ask for a fourth, before the
+//! last: the variable `RUST_LOG`, which [`rust_log`] reads.
 //!
 //! A program with more rights than its caller, such as a set-user-id program, ignores all
 //! variables. An error quotes a file only if the file belongs to the user that started the program.
@@ -14,6 +15,7 @@
 //! Invariant: a step that fails keeps no other from being done; the error lists all failures.
 
 mod misspelt;
+mod rust_log;
 
 use crate::control::{
     self, Server, SettingsText, WatchedSettings, apply_text, read_file, read_state_file,
@@ -90,6 +92,7 @@ pub struct Init {
     config: Option<PathBuf>,
     watch: bool,
     strict: bool,
+    rust_log: bool,
     perfetto: Option<Connect>,
 }
 
@@ -110,8 +113,8 @@ impl Init {
     /// Creates the options of [`init`]: all steps, no configuration file.
     pub fn new() -> Self {
         let (directory, config) = (None, None);
-        let (watch, strict, perfetto) = (false, false, None);
-        Self { control: true, state: true, directory, config, watch, strict, perfetto }
+        let (watch, strict, rust_log, perfetto) = (false, false, false, None);
+        Self { control: true, state: true, directory, config, watch, strict, rust_log, perfetto }
     }
 
     /// Sets whether to listen to operators; the default is true.
@@ -162,6 +165,36 @@ impl Init {
         self
     }
 
+    /// Also applies the levels in the variable `RUST_LOG`, if it is set, as `env_logger` and the
+    /// `EnvFilter` of `tracing-subscriber` read it. They limit what sessions record, and what
+    /// groups print that print by their declaration.
+    ///
+    /// ```no_run
+    /// protolog_rt::Init::new().rust_log().start()?;
+    /// # Ok::<(), protolog_rt::InitError>(())
+    /// ```
+    ///
+    /// ```text
+    /// $ RUST_LOG=warn app                        # all groups from WARN on
+    /// $ RUST_LOG=info,hyper::client=trace app    # and all levels of these targets of a bridge
+    /// $ RUST_LOG=my_crate=debug app              # the groups of this crate; all others are off
+    /// $ RUST_LOG=info,Net=debug app              # and one of its groups
+    /// ```
+    ///
+    /// A target takes all groups whose full name begins with it, and the longest one counts; and
+    /// those of enums that end with it, before any beginning. The full name of a group has the
+    /// crate and the enum, `my_crate::AppLog::Net`, but no module; that of a target of the bridges
+    /// ([`bridge`](crate::bridge)) is the target. ERROR includes WTF.
+    ///
+    /// Spans and fields (`[span{field}]`) and patterns of texts (`/pattern`) are left out with a
+    /// warning on standard error, as is all else that not both of them take; none is an error, also
+    /// with [`Self::strict`]. If nothing is left, the variable changes nothing. Settings in
+    /// `PROTOLOG` win.
+    pub fn rust_log(mut self) -> Self {
+        self.rust_log = true;
+        self
+    }
+
     /// Joins Perfetto's tracing service, now or once it is there: see
     /// [`connect`](crate::producer::connect).
     ///
@@ -208,6 +241,9 @@ impl Init {
         }
         if let Some(config) = &self.config {
             take(read_file(config), config, SettingSource::ConfigFile);
+        }
+        if self.rust_log {
+            rust_log::apply();
         }
         if let Some(text) = variable(VARIABLE) {
             let text = SettingsText { text: text.to_string_lossy().into(), may_quote: true };

@@ -15,6 +15,7 @@ mod clash;
 mod group;
 mod joined;
 mod page;
+mod pattern;
 pub(crate) mod rules;
 mod settings;
 mod shared;
@@ -26,6 +27,7 @@ pub(crate) use group::is_switch_on;
 pub use group::{GroupInfo, GroupSet, ProtoLogGroup, declare};
 pub(crate) use joined::{look as look_for_host, look_for_session};
 pub use page::SwitchPage;
+pub(crate) use pattern::GroupPattern;
 pub(crate) use settings::PatternSetting;
 pub(crate) use source::SettingSource;
 
@@ -271,6 +273,14 @@ pub(crate) fn apply_settings(settings: Vec<PatternSetting>) {
     notify_change();
 }
 
+/// Replaces the settings of `RUST_LOG`, and applies them as [`apply_settings`] does.
+pub(crate) fn apply_rust_log(settings: Vec<PatternSetting>) {
+    if let Some(mut registry) = RegistryGuard::lock() {
+        settings::forget_rust_log(&mut registry.guard.settings);
+    }
+    apply_settings(settings);
+}
+
 /// Replaces the settings of the configuration file, and applies the new ones as the latest. A group
 /// that only the old ones named goes back to the settings of other sources, or else to its
 /// defaults.
@@ -314,7 +324,7 @@ pub(crate) fn for_each_group(mut f: impl FnMut(Option<u32>, &'static GroupInfo, 
 #[cfg(feature = "log")]
 pub(crate) fn text_levels() -> u8 {
     let Some(registry) = RegistryGuard::lock() else { return 0 };
-    let later = registry.guard.settings.iter().filter_map(|it| it.setting.text);
+    let later = registry.guard.settings.iter().filter_map(PatternSetting::text_of_any);
     sets(registry.guard.newest)
         .flat_map(GroupSet::groups)
         .map(GroupInfo::text_levels)

@@ -4,20 +4,23 @@
 //! A setting names groups by a pattern, so it also holds for groups that register later. Later
 //! settings win over earlier ones.
 //!
+//! `RUST_LOG` gives levels to all groups, each target those of its own. They limit what sessions
+//! record, and what is printed of groups that print by their declaration; no other group prints
+//! for it.
+//!
 //! Invariant: the list is bounded, and has at most one setting for each source, pattern and part:
 //! what is recorded, and what is printed. They are in the order in which they came.
 
 use super::group::{GroupInfo, GroupSet};
+use super::pattern::GroupPattern;
 use super::source::SettingSource;
-use protolog_core::control::matches_group;
 use protolog_core::control::setting::Setting;
 use protolog_core::control::switch::{ALL_LEVELS, ALLOWED_SHIFT, TEXT_SHIFT, UNREGISTERED};
 
 /// A setting of the groups that a pattern names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PatternSetting {
-    /// A pattern of [`matches_group`].
-    pub(crate) pattern: Box<str>,
+    pub(crate) pattern: GroupPattern,
     pub(crate) setting: Setting,
     pub(crate) source: SettingSource,
 }
@@ -44,16 +47,39 @@ impl PatternSetting {
         all.push(new);
     }
 
+    /// Returns the levels that groups print, whatever they declare.
+    #[cfg(feature = "log")]
+    pub(super) fn text_of_any(&self) -> Option<u8> {
+        self.setting.text.filter(|_| !self.pattern.is_of_rust_log())
+    }
+
     fn apply(&self, group: &'static GroupInfo) {
-        if matches_group(&self.pattern, group.name) {
-            if let Some(levels) = self.setting.trace {
-                group.set_allowed(levels);
-            }
-            if let Some(levels) = self.setting.text {
-                group.set_text(levels);
-            }
+        if let Some(levels) = self.trace_of(group) {
+            group.set_allowed(levels);
+        }
+        if let Some(levels) = self.text_of(group) {
+            group.set_text(levels);
         }
     }
+
+    fn trace_of(&self, group: &GroupInfo) -> Option<u8> {
+        self.setting.trace.filter(|_| self.is_for(group))
+    }
+
+    fn text_of(&self, group: &GroupInfo) -> Option<u8> {
+        let applies = !self.pattern.is_of_rust_log() || group.log_to_text;
+        self.setting.text.filter(|_| applies && self.is_for(group))
+    }
+
+    fn is_for(&self, group: &GroupInfo) -> bool {
+        // The bridges make groups whose tag is their name.
+        self.pattern.matches(group.name, group.tag != group.name)
+    }
+}
+
+/// Takes the settings of `RUST_LOG` out, which is about to be read again.
+pub(super) fn forget_rust_log(all: &mut Vec<PatternSetting>) {
+    all.retain(|setting| !setting.pattern.is_of_rust_log());
 }
 
 /// Applies settings to the groups of `set`.
@@ -72,17 +98,15 @@ pub(super) fn reapply(set: &GroupSet, old: &[PatternSetting], all: &[PatternSett
     for group in set.groups() {
         // None if no setting of the file concerns this part; `Some(None)` if none of `all` does any
         // more.
-        let current = |part: fn(&Setting) -> Option<u8>| {
-            let levels = |it: &PatternSetting| {
-                part(&it.setting).filter(|_| matches_group(&it.pattern, group.name))
-            };
+        let current = |part: fn(&PatternSetting, &GroupInfo) -> Option<u8>| {
+            let levels = |it: &PatternSetting| part(it, group);
             let concerned = old.iter().chain(all.iter().filter(is_of_file)).find_map(levels);
             concerned.map(|_| all.iter().rev().find_map(levels))
         };
-        if let Some(levels) = current(|setting| setting.trace) {
+        if let Some(levels) = current(PatternSetting::trace_of) {
             group.set_allowed(levels.unwrap_or(ALL_LEVELS as u8));
         }
-        if let Some(levels) = current(|setting| setting.text) {
+        if let Some(levels) = current(PatternSetting::text_of) {
             group.set_text(levels.unwrap_or(if group.log_to_text { ALL_LEVELS as u8 } else { 0 }));
         }
     }
@@ -91,9 +115,9 @@ pub(super) fn reapply(set: &GroupSet, old: &[PatternSetting], all: &[PatternSett
 /// Returns the switch word that `settings` give a group which has not registered yet.
 pub(super) fn word_before_registration(name: &str, settings: &[PatternSetting]) -> u32 {
     let (mut allowed, mut text) = (ALL_LEVELS as u8, 0);
-    for it in settings.iter().filter(|it| matches_group(&it.pattern, name)) {
+    for it in settings.iter().filter(|it| it.pattern.matches(name, true)) {
         allowed = it.setting.trace.unwrap_or(allowed);
-        text = it.setting.text.unwrap_or(text);
+        text = it.setting.text.filter(|_| !it.pattern.is_of_rust_log()).unwrap_or(text);
     }
     UNREGISTERED | u32::from(text) << TEXT_SHIFT | u32::from(allowed) << ALLOWED_SHIFT
 }
@@ -154,6 +178,6 @@ mod tests {
             PatternSetting::merge(&mut all, setting(&format!("g{number}"), Some(0), None));
         }
         assert_eq!(all.len(), MAX_SETTINGS);
-        assert_eq!(&*all[0].pattern, "g1");
+        assert_eq!(all[0].pattern, "g1".into());
     }
 }
