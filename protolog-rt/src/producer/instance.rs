@@ -11,8 +11,10 @@
 //! - Once it is dropped, the session is over.
 
 mod end;
+mod head;
 mod held_back;
 
+use self::head::TraceHead;
 use super::SharedStatus;
 use super::config::SourceConfig;
 use super::outlet::{Outlet, PAUSE, ServiceWriter};
@@ -22,7 +24,6 @@ use crate::error::Error;
 use crate::loss::{LossCount, UnattributedSnapshot};
 use crate::session::forwarded::counts::ForwardedCounts;
 use crate::session::forwarded::{ForwardedSession, Settings};
-use crate::session::packets::dictionary::Dictionary;
 use crate::writer::Writer;
 use protolog_shmem::{BufferReader, ChunkInfo, ServiceChunk};
 use std::collections::HashMap;
@@ -34,12 +35,6 @@ use std::time::{Duration, Instant};
 
 /// The size of a session's buffer, in bytes.
 const BUFFER: usize = 4 << 20;
-
-/// A ring has the dictionary as long as it has room for so many times its size since it was written
-/// last.
-const HEAD_PART: u64 = 8;
-/// The least number of bytes between two dictionaries.
-const MIN_DISTANCE: u64 = 32 * 1024;
 
 /// The longest that a flush or a stop waits for a service that frees nothing.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -59,19 +54,14 @@ pub(super) struct Instance {
     reserved: Option<ServiceChunk>,
     sequences: HashMap<u16, ForwardedSequence>,
     counts: ForwardedCounts,
-    dictionary: Dictionary,
     /// Writers that ended, and whose last packet is still to be written.
     ended: Vec<Arc<Writer>>,
     /// The drops of threads without a sequence that were reported.
     before: UnattributedSnapshot,
     /// Drops whose packet found no room.
     unreported: Vec<LossCount>,
-    /// The size of description and dictionary.
-    head: u64,
-    /// Bytes of chunks since they were written last.
-    since_head: u64,
-    /// They could not be written whole.
-    is_head_due: bool,
+    /// Description and dictionary.
+    head: TraceHead,
     /// When messages that limits suppress are reported next.
     next_report: Instant,
     /// The service has the last packet.
@@ -123,7 +113,7 @@ impl Instance {
                 return Ok(Err(error));
             }
         };
-        let (dictionary, before) = (session.dictionary(), session.unattributed_before());
+        let before = session.unattributed_before();
         let mut instance = Self {
             id,
             session,
@@ -133,13 +123,10 @@ impl Instance {
             reserved: outlet.reserve(),
             sequences: HashMap::new(),
             counts: ForwardedCounts::default(),
-            dictionary,
             ended: Vec::new(),
             before,
             unreported: Vec::new(),
-            head: 0,
-            since_head: 0,
-            is_head_due: false,
+            head: TraceHead::default(),
             next_report: Instant::now(),
             has_ended: false,
         };
@@ -226,7 +213,7 @@ impl Instance {
             self.counts.count(info.writer_id, &committed, info.is_complete);
         }
         drop(chunk);
-        self.since_head += bytes as u64;
+        self.head.note_chunk(bytes);
         if info.is_complete {
             sequence.complete(outlet)?;
             return Ok(Forwarded::Whole(bytes));
@@ -260,15 +247,12 @@ impl Instance {
                 self.unreported.clear();
             }
         }
-        if self.is_head_due || self.since_head > (HEAD_PART * self.head).max(MIN_DISTANCE) {
-            return self.write_head(outlet);
-        }
-        self.write_texts(outlet)
+        self.write_head_or_news(outlet)
     }
 
     /// Returns whether packets beside messages wait for room.
     pub(super) fn has_due(&self) -> bool {
-        self.is_head_due || !self.unreported.is_empty() || !self.ended.is_empty()
+        self.head.is_due() || !self.unreported.is_empty() || !self.ended.is_empty()
     }
 
     /// Forwards all that was logged before the call, and with `with_head` the dictionary in full.
@@ -282,7 +266,7 @@ impl Instance {
         if with_head {
             self.write_head(outlet)?;
         }
-        Ok(is_whole && !self.is_head_due)
+        Ok(is_whole && !self.head.is_due())
     }
 
     /// Answers who asks in this process for a flush.
@@ -376,37 +360,6 @@ impl Instance {
         }
         // There is nothing to wait for where there is no sequence.
         Ok(is_written || sequence.writer.is_none())
-    }
-
-    /// Writes what every reader needs, in full: the process, the session, the dictionary.
-    pub(super) fn write_head(&mut self, outlet: &mut Outlet) -> io::Result<()> {
-        self.dictionary = self.session.dictionary();
-        let description = self.session.describe();
-        self.is_head_due = !outlet.write(&mut self.own, &description)?;
-        self.head = description.len() as u64;
-        self.since_head = 0;
-        let mut packets = Vec::new();
-        self.dictionary.write_modules(&mut |packet| packets.push(packet.to_vec()));
-        self.write_all(&packets, outlet)?;
-        self.write_texts(outlet)
-    }
-
-    /// Writes the texts that were interned since the last call. Those of libraries that were loaded
-    /// since come with the next head.
-    fn write_texts(&mut self, outlet: &mut Outlet) -> io::Result<()> {
-        let mut packets = Vec::new();
-        self.dictionary.write_interned(&mut |packet| packets.push(packet.to_vec()));
-        self.write_all(&packets, outlet)
-    }
-
-    /// Writes packets of the dictionary.
-    fn write_all(&mut self, packets: &[Vec<u8>], outlet: &mut Outlet) -> io::Result<()> {
-        for packet in packets {
-            self.head += packet.len() as u64;
-            // The rest comes once there is room.
-            self.is_head_due |= !outlet.write(&mut self.own, packet)?;
-        }
-        Ok(())
     }
 
     fn write_instant(&mut self, what: &str, outlet: &mut Outlet) -> io::Result<()> {

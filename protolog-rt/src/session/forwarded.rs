@@ -31,6 +31,7 @@ use counts::ForwardedCounts;
 use protolog_core::FillPolicy;
 use protolog_shmem::{Buffer, Memory};
 use protozero::{Heap, Message};
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Thread;
@@ -218,6 +219,11 @@ impl ForwardedSession {
     /// Returns the dictionary of the groups that the session enables.
     pub(crate) fn dictionary(&self) -> Dictionary {
         Dictionary::of(self.core.owner.filter.clone())
+    }
+
+    /// Likewise, of these messages alone.
+    pub(crate) fn dictionary_of(&self, ids: HashSet<u64>) -> Dictionary {
+        self.dictionary().with_only(ids)
     }
 
     /// Returns the packet that names process and session, with the filter.

@@ -8,6 +8,7 @@ use crate::{fork, rights};
 use protolog_control::Program;
 use protolog_core::control::protocol::Request;
 use protolog_rt::control::serve_in;
+use protolog_rt::dynamic::{self, Arg};
 use protolog_rt::{Level, ProtoLogGroup, Session, d, i, producer, v, wtf};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
@@ -219,6 +220,7 @@ fn obey(word: &str, rest: &str, job: &str, number: &mut u64, logged: &Path) -> S
             let count = rest.parse().expect("a number");
             (0..count).for_each(|at: u64| d!(Log::Declared, "declared %d", at));
         }
+        "templates" => log_templates(rest),
         "say" => i!(Log::Work, "%s", rest),
         "own" => {
             let session = Session::builder().file(rest).enable_all().start().expect("a session");
@@ -288,6 +290,16 @@ fn ask_self(request: &Request<'_>, dir: &str) -> String {
     let server = serve_in(dir).expect("listen to operators");
     let mut operator = Program::connect(server.path()).expect("connect to it");
     operator.request(request).expect("ask it").join("; ")
+}
+
+/// Logs once with each of some templates, all of which differ, by their numbers.
+fn log_templates(numbers: &str) {
+    let (from, to) = numbers.split_once("..").expect("a range");
+    let number = |text: &str| text.parse::<i64>().expect("a number");
+    for number in number(from)..number(to) {
+        let template = format!("template {number} of many, with {} and %d", "words ".repeat(12));
+        dynamic::log(&Log::Work, Level::Info, &template, &[Arg::Int(number)]);
+    }
 }
 
 /// Logs on a thread that ends then.

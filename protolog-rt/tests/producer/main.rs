@@ -6,6 +6,7 @@
 
 mod cases;
 mod child;
+mod dictionary;
 mod ends;
 #[path = "../common/fork.rs"]
 #[allow(unsafe_code)] // A fork.

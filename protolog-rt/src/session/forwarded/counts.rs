@@ -61,6 +61,11 @@ impl ForwardedCounts {
         }
     }
 
+    /// Returns the ids of messages that were forwarded for the first time since the last call.
+    pub(crate) fn take_new(&mut self) -> Vec<u64> {
+        self.forwarded.counts.take_new()
+    }
+
     /// Returns the number of messages that were forwarded.
     pub(crate) fn messages(&self) -> u64 {
         self.forwarded.counts.messages()

@@ -40,6 +40,8 @@ pub(crate) struct Dictionary {
     filter: Option<Filter>,
     /// Messages that it has by a rule, whatever the filter says.
     ruled: HashSet<u64>,
+    /// The only messages that it has; all of the others above where there is none.
+    only: Option<HashSet<u64>>,
     /// The group of each message.
     messages: HashMap<u64, u32>,
     groups: HashMap<u32, String>,
@@ -93,6 +95,17 @@ impl Dictionary {
     /// A dictionary of what `filter` lets through, or rules switch on.
     pub(in crate::session) fn of(filter: Filter) -> Self {
         Self { filter: Some(filter), ruled: rules::traced_ids(), ..Self::default() }
+    }
+
+    /// Leaves out all messages but these, and no group.
+    pub(in crate::session) fn with_only(mut self, ids: HashSet<u64>) -> Self {
+        self.only = Some(ids);
+        self
+    }
+
+    /// Returns whether the message with this id is left out.
+    fn leaves_out(&self, id: u64) -> bool {
+        self.only.as_ref().is_some_and(|only| !only.contains(&id))
     }
 
     /// Returns whether it has messages of the group with this full name at this level; of any, if
@@ -207,6 +220,9 @@ impl Dictionary {
                 return;
             }
             self.add_group(note.group_id, note.group, note.tag, &mut groups);
+            if self.leaves_out(note.id) {
+                return;
+            }
             let entry = entries.entry(note.id).or_insert_with(|| Entry {
                 template: note.template.to_owned(),
                 level: note.level,
@@ -259,7 +275,7 @@ impl Dictionary {
                 let is_included = self.filter.is_none()
                     || self.ruled.contains(id)
                     || group.is_some_and(|name| self.includes(name, level));
-                is_included && !self.messages.contains_key(id)
+                is_included && !self.leaves_out(*id) && !self.messages.contains_key(id)
             };
             let is_message = number == viewer_config::MESSAGES;
             let new = message_id(element).filter(|id| is_message && is_new(id));
@@ -296,7 +312,7 @@ impl Dictionary {
             if !self.includes(group.name, Some(level)) && !rules::is_any() {
                 continue;
             }
-            if self.messages.insert(id, group.id).is_none() {
+            if !self.leaves_out(id) && self.messages.insert(id, group.id).is_none() {
                 let (template, place) = (template.to_owned(), place.to_owned());
                 let lines = at.map(|(file, line)| (file.to_owned(), [line].into()));
                 let lines = lines.into_iter().collect();
