@@ -98,6 +98,18 @@ fn sampled_messages_stand_for_others() {
     assert!(json.contains("\"rate\":\"2/5\""), "{json}");
 }
 
+/// A message of a group and level that were sampled may have been passed over every time.
+#[test]
+fn a_number_is_exact_only_where_none_was_passed_over() {
+    let trace = format!("{SAMPLED}@1 cleared passed_over(1, 4, 1000) passed_over(2, 4, 9)\n");
+    let estimate = |args: &[&str]| read(&trace, &[args, &["--estimate"]].concat());
+    let lines = estimate(&["--count-by", "template"]);
+    let slow = lines.lines().find(|line| line.ends_with("slow")).expect("a line");
+    assert_eq!(slow, "         1                 1..10  slow");
+    assert!(estimate(&["--count", "--grep", "slow"]).ends_with(" 1..10\n"));
+    assert!(estimate(&["--count"]).contains("exact"));
+}
+
 #[test]
 fn no_estimate_is_made_of_what_nobody_knows() {
     let refused = |trace: &str, args: &[&str]| {
@@ -107,6 +119,11 @@ fn no_estimate_is_made_of_what_nobody_knows() {
     };
     let limited = format!("{SAMPLED}@1 cleared loss(1, 10, 5)\n");
     let args = ["app", "--count-by", "level", "--estimate"];
+    assert!(refused(&limited, &args).contains("`demo::Net` were sampled and limited"));
+    // None was passed over yet.
+    let limited =
+        limited.replace(" passed_over(1, 1, 190)", "").replace("passed_over(1, 1, 7) ", "");
+    let limited = limited.replace("passed_over(1, 3, 2)", "");
     assert!(refused(&limited, &args).contains("`demo::Net` were sampled and limited"));
     let other = format!("{SAMPLED}@1 cleared loss(2, 10, 5)\n");
     let out = read(&other, &args[1..]);

@@ -8,7 +8,6 @@
 
 use super::block_output::{BlockOutput, Stopped};
 use super::forms::counts::{Counted, Counts};
-use super::forms::estimate;
 use super::forms::line_writer::{LINE, LineWriter};
 use super::forms::links::Links;
 use super::forms::output_format::OutputFormat;
@@ -167,9 +166,7 @@ impl HeldBack for Option<Counted> {
 
 /// The numbers that are asked for, in their form.
 fn numbers(counts: Counts, form: &EntryForm, log: &Log) -> Result<String, Stopped> {
-    if form.estimate {
-        estimate::check(log)?;
-    }
+    counts.check(log)?;
     let most = form.top.unwrap_or(usize::MAX);
     Ok(if form.count && form.estimate {
         counts.total_estimate(log, form.format)

@@ -1,13 +1,14 @@
 //! Numbers in place of entries: by what they have in common, by call site, over time.
 
 use super::columns;
-use super::estimate::{self, Estimate, Interval};
+use super::estimate::{self, Estimate, GroupLevel, Interval, Unseen};
 use super::output_format::OutputFormat;
+use crate::exit::Failure;
 use protolog_reader::{
     Item, Level, Log, Message, Rate, TimeFormat, TimeWriter, printable, printable_json, shortened,
 };
 use serde_json::{Value, json};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 
 /// The most bars of a histogram.
@@ -37,15 +38,18 @@ pub(crate) struct Counts {
     /// The numbers are of all messages that were logged, as far as can be told of sampled ones.
     is_estimate: bool,
     counted: HashMap<String, Amount>,
+    unseen: Unseen,
     /// Times of entries, for the histogram, and the messages that each stands for.
     times: Vec<(i64, f64)>,
     span: Option<(i64, i64)>,
 }
 
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 struct Amount {
     entries: u64,
     bytes: u64,
+    /// For estimates.
+    kinds: BTreeSet<GroupLevel>,
     estimate: Estimate,
     estimate_of_bytes: Estimate,
 }
@@ -55,6 +59,7 @@ pub(crate) struct Counted {
     key: String,
     bytes: u64,
     time: i64,
+    kind: GroupLevel,
     /// The messages that it stands for.
     weight: f64,
 }
@@ -69,12 +74,18 @@ impl Counted {
 impl Counts {
     /// Counts by something, or by call site, with bytes; entries, or estimates of all messages.
     pub(crate) fn new(by: Option<CountBy>, is_estimate: bool) -> Self {
-        Self { by, is_estimate, counted: HashMap::new(), times: Vec::new(), span: None }
+        let (counted, unseen) = (HashMap::new(), Unseen::default());
+        Self { by, is_estimate, counted, unseen, times: Vec::new(), span: None }
+    }
+
+    /// An error if there is no estimate of what was counted.
+    pub(crate) fn check(&self, log: &Log) -> Result<(), Failure> {
+        if self.is_estimate { estimate::check(log, &self.unseen) } else { Ok(()) }
     }
 
     /// Adds an entry.
     pub(crate) fn add(&mut self, counted: Counted) {
-        let Counted { key, bytes, time, weight } = counted;
+        let Counted { key, bytes, time, kind, weight } = counted;
         let (first, last) = self.span.unwrap_or((time, time));
         self.span = Some((first.min(time), last.max(time)));
         self.times.push((time, weight));
@@ -82,6 +93,10 @@ impl Counts {
         amount.entries += 1;
         amount.bytes += bytes;
         if self.is_estimate {
+            if weight > 1.0 {
+                self.unseen.note(kind, weight);
+            }
+            amount.kinds.insert(kind);
             amount.estimate.add(1.0, weight);
             amount.estimate_of_bytes.add(bytes as f64, weight);
         }
@@ -118,7 +133,9 @@ impl Counts {
             }
         };
         let weight = entry.rate().map_or(1.0, Rate::weight);
-        Some(Counted { key, bytes: entry.encoded_size() as u64, time: entry.time(), weight })
+        let (bytes, time) = (entry.encoded_size() as u64, entry.time());
+        let kind = message.map_or((None, None), |message| (Some(message.group), message.level));
+        Some(Counted { key, bytes, time, kind, weight })
     }
 
     /// The number of all entries.
@@ -141,7 +158,20 @@ impl Counts {
         exact.unwrap_or_else(|| {
             let mut sum = Estimate::default();
             self.times.iter().for_each(|(_, weight)| sum.add(1.0, *weight));
-            sum.interval()
+            let is_one = |kind| self.counted.values().any(|amount| amount.has(kind));
+            sum.interval_with(|| self.unseen.most(log, is_one))
+        })
+    }
+
+    /// The most messages of a line that may have been logged beside those that are there.
+    fn unseen(&self, log: &Log, key: &str, amount: &Amount) -> f64 {
+        let name = |(id, _): GroupLevel| log.dictionary().group(id?);
+        self.unseen.most(log, |kind| match self.by {
+            Some(CountBy::Level) => kind.1.is_some_and(|level| level.name() == key),
+            Some(CountBy::Group) => name(kind).is_some_and(|group| short(&group.name) == key),
+            Some(CountBy::Tag) => name(kind).is_some_and(|group| short(&group.tag) == key),
+            Some(CountBy::Process | CountBy::Thread) => true,
+            Some(CountBy::Template | CountBy::Location) | None => amount.has(kind),
         })
     }
 
@@ -157,9 +187,9 @@ impl Counts {
 
     /// As [`Self::table`], of all messages that were logged, with the total of all lines at the
     /// end.
-    pub(crate) fn estimates(self, log: &Log, most: usize, form: OutputFormat) -> String {
+    pub(crate) fn estimates(&self, log: &Log, most: usize, form: OutputFormat) -> String {
         let (by_bytes, total) = (self.by.is_none(), self.estimated_total(log));
-        let mut lines: Vec<_> = self.counted.into_iter().collect();
+        let mut lines: Vec<_> = self.counted.iter().collect();
         let amount = |of: &Amount| if by_bytes { of.estimate_of_bytes } else { of.estimate };
         lines.sort_by(|(one, a), (other, b)| {
             amount(b).sum().total_cmp(&amount(a).sum()).then_with(|| one.cmp(other))
@@ -167,8 +197,13 @@ impl Counts {
         let names = "key,estimate,low,high,bytes,low_bytes,high_bytes,entries\r\n";
         let mut out = head(form, names);
         let rest = lines.split_off(lines.len().min(most));
-        for (key, Amount { entries, estimate, estimate_of_bytes, .. }) in &lines {
-            let (count, bytes) = (estimate.interval(), estimate_of_bytes.interval());
+        for (key, amount) in lines {
+            let Amount { entries, estimate, estimate_of_bytes, .. } = amount;
+            let unseen = || self.unseen(log, key, amount);
+            let count = estimate.interval_with(unseen);
+            // Each as long as those that are there.
+            let mean = amount.bytes as f64 / (*entries).max(1) as f64;
+            let bytes = estimate_of_bytes.interval_with(|| unseen() * mean);
             let line = if form == OutputFormat::Json {
                 let mut line = json!({"key": key, "entries": entries, "bytes": bytes.json()});
                 if let (Value::Object(line), Value::Object(count)) = (&mut line, count.json()) {
@@ -176,7 +211,7 @@ impl Counts {
                 }
                 writeln!(out, "{}", printable_json(&line.to_string()))
             } else if form != OutputFormat::Text {
-                let mut cells = vec![("key", key.clone())];
+                let mut cells = vec![("key", (*key).clone())];
                 cells.extend(count.cells());
                 let names = ["bytes", "low_bytes", "high_bytes"].into_iter();
                 cells.extend(names.zip(bytes.cells().map(|(_, cell)| cell)));
@@ -267,7 +302,9 @@ impl Counts {
         for (time, weight) in self.times {
             bars[bar_of(time)].add(1.0, if self.is_estimate { weight } else { 1.0 });
         }
-        let bars: Vec<Interval> = bars.into_iter().map(Estimate::interval).collect();
+        let most_unseen = if self.is_estimate { self.unseen.most(log, |_| true) } else { 0.0 };
+        let bars = bars.into_iter().map(|bar| bar.interval_with(|| most_unseen));
+        let bars: Vec<Interval> = bars.collect();
         let highest = bars.iter().map(|bar| bar.estimate).max().unwrap_or(1).max(1);
         for (index, interval) in bars.into_iter().enumerate() {
             let count = interval.estimate;
@@ -303,6 +340,13 @@ impl Counts {
             line.expect("a string takes every write");
         }
         out
+    }
+}
+
+impl Amount {
+    /// True if it has messages of this kind, or of one that is not known.
+    fn has(&self, kind: GroupLevel) -> bool {
+        self.kinds.contains(&kind) || self.kinds.iter().any(|(group, _)| group.is_none())
     }
 }
 

@@ -5,13 +5,45 @@
 //! The interval is that of Wilson (1927), for a count of which each part is kept by chance: the
 //! numbers from which the estimate is less than 1.96 standard deviations away, those of the number
 //! itself. So it covers the number about as often where few messages were kept.
+//!
+//! A number is exact only if no message of its group and level was passed over. Where none was kept
+//! by chance, as many more as [`Unseen`] says may have been logged: those that were passed over, or
+//! as many as would have left one with 95 %, whichever is less.
 
 use crate::exit::Failure;
-use protolog_reader::{Log, LossCause, LossReason, printable};
+use protolog_reader::{Level, Log, LossCause, LossReason, printable};
 use serde_json::{Value, json};
+use std::collections::HashMap;
 
 /// The quantile of a normal distribution beyond which 2.5 % are on each side.
 const QUANTILE: f64 = 1.959_964;
+
+/// The group and the level of messages, as far as they are known.
+pub(super) type GroupLevel = (Option<u32>, Option<Level>);
+
+/// The greatest weights of messages, by their kind.
+#[derive(Debug, Default)]
+pub(super) struct Unseen(HashMap<GroupLevel, f64>);
+
+impl Unseen {
+    /// Notes a message that was kept, and its weight.
+    pub(super) fn note(&mut self, kind: GroupLevel, weight: f64) {
+        let heaviest = self.0.entry(kind).or_default();
+        *heaviest = heaviest.max(weight);
+    }
+
+    /// Returns how many messages of these kinds may have been logged of which none was kept.
+    pub(super) fn most(&self, log: &Log, is_it: impl Fn(GroupLevel) -> bool) -> f64 {
+        let is_known = |(group, level): GroupLevel| group.is_some() && level.is_some();
+        let all = log.stats().passed_over.iter();
+        let most = |(kind, count): (&GroupLevel, &u64)| {
+            // What is none here was never kept: its rate is not known.
+            let weight = self.0.get(kind).map_or(f64::INFINITY, |weight| *weight);
+            (*count as f64).min(QUANTILE * QUANTILE * weight)
+        };
+        all.filter(|(kind, _)| !is_known(**kind) || is_it(**kind)).map(most).sum()
+    }
+}
 
 /// A sum over messages that were kept, each with its weight.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -50,10 +82,22 @@ impl Estimate {
         self.exact + self.sum
     }
 
+    /// Returns whether some of them were kept by chance.
+    pub(super) fn is_sampled(self) -> bool {
+        self.variance > 0.0
+    }
+
+    /// As [`Self::interval`], where so many more may have been logged if none was kept by chance.
+    pub(super) fn interval_with(self, most_unseen: impl FnOnce() -> f64) -> Interval {
+        let interval = self.interval();
+        let unseen = if self.is_sampled() { 0.0 } else { most_unseen() };
+        Interval { high: interval.high.saturating_add(unseen.ceil() as u64), ..interval }
+    }
+
     /// Returns the estimate with its interval.
     pub(super) fn interval(self) -> Interval {
         let estimate = self.sum().round() as u64;
-        if self.variance <= 0.0 {
+        if !self.is_sampled() {
             return Interval { estimate, low: estimate, high: estimate };
         }
         // The variance of a number n is n times this.
@@ -107,10 +151,10 @@ pub(super) fn exact_total(log: &Log, counted: u64) -> Option<u64> {
 
 /// An error if calls of a group were limited and sampled: nobody knows for how many messages those
 /// stand that both let pass.
-pub(crate) fn check(log: &Log) -> Result<(), Failure> {
+pub(super) fn check(log: &Log, kept: &Unseen) -> Result<(), Failure> {
     let stats = log.stats();
     let is_sampled = |group: Option<u32>| {
-        let mut groups = stats.passed_over.keys().map(|(group, _)| *group);
+        let mut groups = stats.passed_over.keys().chain(kept.0.keys()).map(|(group, _)| *group);
         groups.any(|sampled| sampled == group || sampled.is_none() || group.is_none())
     };
     let limited = stats.lost.keys().filter_map(|(reason, group)| {
