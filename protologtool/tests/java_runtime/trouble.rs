@@ -62,3 +62,16 @@ fn a_ring_may_be_larger_than_the_heap() {
     assert_eq!(read.len(), numbers[0]);
     assert!(read.last().unwrap().starts_with("INFO Work: 15999 15999 "));
 }
+
+/// The thread that writes files of triggers outlives a heap that is full: what fires later is
+/// written.
+#[test]
+fn triggers_outlive_a_full_heap() {
+    let dir = temp_dir();
+    let Some(classes) = classes() else { return };
+    let mut java = Command::new("java");
+    // Without buffers of threads, in which small objects may still have room.
+    java.args(["-Xmx12m", "-XX:+UseSerialGC", "-XX:-UseTLAB", "-cp"]).arg(classes);
+    let output = run_any(java.arg("app.Exhausted").arg(dir.path()));
+    assert_eq!((output.code, output.stdout.as_str()), (Some(0), "true\n"), "{}", output.stderr);
+}

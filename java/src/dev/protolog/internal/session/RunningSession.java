@@ -76,7 +76,9 @@ public final class RunningSession implements ExitingSession {
                 UncaughtExceptions.watch(core.causes());
             }
         } catch (IOException | RuntimeException | Error e) {
+            AtExit.remove(this);
             if (triggers != null) {
+                UncaughtExceptions.forget(core.causes());
                 triggers.end();
             }
             SessionStart.abandon(core, own, stream);

@@ -19,6 +19,9 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class TriggerThread implements Runnable {
     private static final int MOST_COPIES = 4;
+    /** The wait after an error, and the most of them while the session stops. */
+    private static final long RETRY_NANOS = 20_000_000;
+    private static final int MOST_FAILED = 50;
 
     private final SessionCore session;
     private final Causes causes;
@@ -73,17 +76,35 @@ final class TriggerThread implements Runnable {
 
     @Override
     public void run() {
+        int failed = 0;
         while (true) {
-            // Before the causes, which fired before.
-            boolean isStopping = causes.isStopping();
-            if (isStopping) {
-                causes.close();
+            try {
+                if (round()) {
+                    return;
+                }
+                failed = 0;
+            } catch (RuntimeException | Error e) {
+                // Memory that is short is there again later. What waits for the end waits no longer
+                // than a while.
+                failed++;
+                if (causes.isStopping() && failed > MOST_FAILED) {
+                    return;
+                }
+                LockSupport.parkNanos(RETRY_NANOS);
             }
-            open();
-            writeDue(isStopping);
-            if (isStopping) {
-                return;
-            }
+        }
+    }
+
+    /** From what fired to its files, and the wait for more. True once the session stops. */
+    private boolean round() {
+        // Before the causes, which fired before.
+        boolean isStopping = causes.isStopping();
+        if (isStopping) {
+            causes.close();
+        }
+        open();
+        writeDue(isStopping);
+        if (!isStopping) {
             // An interrupt of all threads of a program does not mean this one.
             Thread.interrupted();
             long left = rearm();
@@ -93,6 +114,7 @@ final class TriggerThread implements Runnable {
                 LockSupport.parkNanos(this, Math.max(1, left));
             }
         }
+        return isStopping;
     }
 
     /** Copies what the ring has for each cause that has just fired. */

@@ -53,7 +53,9 @@ public final class Causes {
     public boolean fire(String name) {
         String wanted = cut(name);
         Cause last = all.get(all.size() - 1);
-        for (Cause cause : all) {
+        // By their places, here and below: an iterator takes memory, which may be what is short.
+        for (int i = 0; i < all.size(); i++) {
+            Cause cause = all.get(i);
             if (cause != last && cause.take(wanted)) {
                 return fire(cause);
             }
@@ -64,9 +66,9 @@ public final class Causes {
 
     /** Fires the causes that stand for exceptions that nobody catches. */
     public void fireUncaught() {
-        for (Cause cause : all) {
-            if (cause.condition == CauseCondition.UNCAUGHT) {
-                fire(cause);
+        for (int i = 0; i < all.size(); i++) {
+            if (all.get(i).condition == CauseCondition.UNCAUGHT) {
+                fire(all.get(i));
             }
         }
     }
