@@ -8,11 +8,18 @@
 //! the depth of the next slice shows that some are missing. Nothing is nested by guessing.
 //!
 //! Invariants: only slices with a depth count, which are those of our runtimes: others may be on
-//! tracks that are no thread's. A slice is never within one that had ended before its begin.
+//! tracks that are no thread's. A slice is never within one that had ended before its begin. A
+//! message costs at most [`MOST_AROUND`] of them, and its spans are one line.
+
+use std::borrow::Cow;
 
 use foldhash::HashMap;
 
 use crate::spans::span_slice::{SpanArg, SpanSlice};
+
+/// The most slices that are looked at for a message, the innermost ones. Our runtimes write none
+/// that is deeper; of a trace that others made, each message would cost as much as all its slices.
+const MOST_AROUND: usize = 64;
 
 /// A span that a message was logged in.
 #[derive(Clone, Copy, Debug)]
@@ -100,7 +107,8 @@ impl ThreadSlices {
         let begun = thread.partition_point(|nested| slice(nested).begin <= time);
         let mut next = begun.checked_sub(1).and_then(|last| thread.get(last));
         let mut found = Vec::new();
-        while let Some(nested) = next {
+        for _ in 0..MOST_AROUND {
+            let Some(nested) = next else { break };
             if slice(nested).end_time().is_none_or(|end| time <= end) {
                 found.push(nested.slice);
             }
@@ -118,10 +126,10 @@ pub fn spans_text(spans: &[SpanAround<'_>]) -> String {
     for span in spans {
         text.push_str(if text.is_empty() { "" } else { ":" });
         text.push_str(if span.is_after_gap { "…:" } else { "" });
-        text.push_str(&span.slice.name);
+        text.push_str(&in_line(&span.slice.name));
         for (index, SpanArg { name, value, .. }) in span.slice.fields(false).iter().enumerate() {
-            let value = value.replace('\n', "\\n");
-            text.extend([if index == 0 { "{" } else { " " }, name, "=", &value]);
+            let (name, value) = (in_line(name), in_line(value));
+            text.extend([if index == 0 { "{" } else { " " }, &*name, "=", &*value]);
         }
         text.push_str(if span.slice.fields(false).is_empty() { "" } else { "}" });
         text.push_str(if span.may_be_over { "?" } else { "" });
@@ -129,9 +137,35 @@ pub fn spans_text(spans: &[SpanAround<'_>]) -> String {
     text
 }
 
+/// A text without line feeds: a line that others chose would look like a message.
+fn in_line(text: &str) -> Cow<'_, str> {
+    if text.contains('\n') { text.replace('\n', "\\n").into() } else { text.into() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_message_looks_at_more_slices_than_runtimes_nest() {
+        let slices: Vec<_> = (0..1000).map(|depth| slice(10, None, depth)).collect();
+        let threads = ThreadSlices::of(&slices);
+        let spans = threads.spans_at(&slices, 1, 20);
+        assert_eq!(spans.len(), MOST_AROUND);
+        let depths: Vec<_> = spans.iter().map(|span| span.slice.entered).collect();
+        assert_eq!((depths[0], depths[63]), (Some(936), Some(999)), "the innermost");
+        assert!(spans[0].is_after_gap, "others are around it");
+        assert!(!spans[1].is_after_gap);
+    }
+
+    #[test]
+    fn names_of_spans_and_fields_make_no_lines() {
+        let arg = SpanArg { name: "i\nd".into(), value: "1\n2".into(), is_text: true };
+        let mut slice = slice(10, None, 0);
+        (slice.name, slice.args, slice.begin_args) = ("re\nquest".into(), vec![arg], 1);
+        let span = SpanAround { slice: &slice, is_after_gap: false, may_be_over: false };
+        assert_eq!(spans_text(&[span]), "re\\nquest{i\\nd=1\\n2}");
+    }
 
     /// A slice of thread 1 from `begin` to `end`, within so many others.
     fn slice(begin: i64, end: Option<i64>, entered: u32) -> SpanSlice {
