@@ -17,6 +17,7 @@ use std::path::{Component, Path, PathBuf};
 
 use parquet::file::metadata::KeyValue;
 use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::TypePtr;
 use protolog_files::{StagedFile, Tree, open_lock_file};
 use rustix::process::{Signal, getpid, kill_process};
 use serde::{Deserialize, Serialize};
@@ -66,7 +67,10 @@ pub(super) struct Export {
 pub(super) struct TableFile {
     name: String,
     staged: StagedFile,
-    file: SerializedFileWriter<BufWriter<File>>,
+    file: File,
+    schema: TypePtr,
+    /// None until rows are written, which decide the encodings.
+    writer: Option<SerializedFileWriter<BufWriter<File>>>,
     table: Table,
     /// The numbers of row groups that have the rows of one time.
     blocks: Vec<usize>,
@@ -89,10 +93,7 @@ impl StagedFiles {
         let (staged, file) = self.create(&name)?;
         let schema = table.schema(arguments);
         let rows = Table::new(&schema, table.order());
-        let properties = schema::properties(&schema);
-        let file = SerializedFileWriter::new(BufWriter::new(file), schema, properties);
-        let file = file.map_err(|error| self.failed(&name, &error.into()))?;
-        Ok(TableFile { name, staged, file, table: rows, blocks: Vec::new() })
+        Ok(TableFile { name, staged, file, schema, writer: None, table: rows, blocks: Vec::new() })
     }
 
     /// Adds a row to a file.
@@ -101,25 +102,13 @@ impl StagedFiles {
         if !file.table.is_full() {
             return Ok(());
         }
-        let written = file.table.write(&mut file.file);
-        file.blocks.push(written.map_err(|error| self.failed(&file.name, &error.into()))?);
-        Ok(())
+        file.write_block().map_err(|error| self.failed(&file.name, &error))
     }
 
     /// Completes a file.
-    pub(super) fn finish(&mut self, file: TableFile) -> Result<()> {
-        let TableFile { name, staged, mut file, mut table, mut blocks } = file;
-        let written = (|| {
-            if !table.is_empty() {
-                blocks.push(table.write(&mut file)?);
-            }
-            let blocks = serde_json::to_string(&blocks)?;
-            file.append_key_value_metadata(KeyValue::new(BLOCKS.to_owned(), blocks));
-            let file = file.into_inner()?.into_inner().map_err(io::IntoInnerError::into_error)?;
-            file.sync_all()
-        })();
-        written.map_err(|error: io::Error| self.failed(&name, &error))?;
-        self.done.push((name, staged));
+    pub(super) fn finish(&mut self, mut file: TableFile) -> Result<()> {
+        file.complete().map_err(|error| self.failed(&file.name, &error))?;
+        self.done.push((file.name, file.staged));
         Ok(())
     }
 
@@ -228,6 +217,37 @@ impl StagedFiles {
 
     fn failed(&self, name: &str, error: &io::Error) -> Failure {
         Failure::cant_write(&self.root.join(name), error)
+    }
+}
+
+impl TableFile {
+    /// Writes the rows that are gathered.
+    fn write_block(&mut self) -> io::Result<()> {
+        let mut writer = self.writer()?;
+        self.blocks.push(self.table.write(&mut writer)?);
+        self.writer = Some(writer);
+        Ok(())
+    }
+
+    /// Writes what is left, and the end of the file.
+    fn complete(&mut self) -> io::Result<()> {
+        if !self.table.is_empty() {
+            self.write_block()?;
+        }
+        let (mut writer, blocks) = (self.writer()?, serde_json::to_string(&self.blocks)?);
+        writer.append_key_value_metadata(KeyValue::new(BLOCKS.to_owned(), blocks));
+        writer.into_inner()?.into_inner().map_err(io::IntoInnerError::into_error)?;
+        self.file.sync_all()
+    }
+
+    fn writer(&mut self) -> io::Result<SerializedFileWriter<BufWriter<File>>> {
+        if let Some(writer) = self.writer.take() {
+            return Ok(writer);
+        }
+        let encodings = self.table.encodings(&self.schema, schema::has_any_encoding)?;
+        let properties = schema::properties(&self.schema, &encodings);
+        let file = BufWriter::new(self.file.try_clone()?);
+        Ok(SerializedFileWriter::new(file, self.schema.clone(), properties)?)
     }
 }
 

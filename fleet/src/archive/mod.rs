@@ -7,6 +7,7 @@
 //! templates      the dictionary               →  rows of `templates`
 //! partition      date, program, build         →  directories
 //! table          rows                         →  columns of one row group, sorted
+//! encodings      columns of numbers           →  the smallest encoding
 //! places         rows                         →  the file of each directory
 //! files          files without a name         →  the archive, all at once
 //! read           the archive                  →  the lines of `read-log --format json`
@@ -16,6 +17,7 @@
 //! that of a page of the trace and of one row group for each file that is being written, of which
 //! there are at most [`places::MOST_OPEN`].
 
+mod encodings;
 mod files;
 mod json;
 mod messages;
@@ -75,11 +77,14 @@ pub(crate) fn export(trace: &mut TraceLog, labels: &Labels, root: &Path) -> Resu
     writer.finish(trace)
 }
 
+/// The way in which rows are written: another number where one version of the program has two.
+const LAYOUT: u32 = 2;
+
 /// What tells the rows of this export from those of another one of the same trace, which has grown
 /// since, or was exported with another dictionary, by another name of the machine, or otherwise.
 fn version(trace: &TraceLog, labels: &Labels, dictionary: &str) -> u32 {
     let (span, program) = (trace.pages.log().span(), env!("CARGO_PKG_VERSION"));
-    let of = format!("{} {span:?} {:?} {dictionary} {program}", trace.size, labels.host);
+    let of = format!("{} {span:?} {:?} {dictionary} {program} {LAYOUT}", trace.size, labels.host);
     hash(of.as_bytes()) as u32
 }
 

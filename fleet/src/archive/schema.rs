@@ -9,6 +9,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPrope
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::{ColumnPath, Type, TypePtr};
 
+use super::encodings::Encodings;
 use super::table::MOST_ROWS;
 
 /// The tables.
@@ -156,8 +157,18 @@ impl TableName {
     }
 }
 
-/// How the columns of a table are written.
-pub(super) fn properties(schema: &Type) -> WriterPropertiesPtr {
+/// Returns true for a column of numbers whose encoding its values decide.
+pub(super) fn has_any_encoding(column: &str) -> bool {
+    column == "time" || is_argument(column, 'i') || is_argument(column, 'f')
+}
+
+/// Returns true for a column of arguments of one of [`KINDS`].
+fn is_argument(column: &str, kind: char) -> bool {
+    column.strip_prefix(kind).is_some_and(|rest| rest.parse::<u32>().is_ok())
+}
+
+/// How the columns of a table are written: some in `encodings`, which their values have decided.
+pub(super) fn properties(schema: &Type, encodings: &Encodings) -> WriterPropertiesPtr {
     let level = ZstdLevel::try_new(LEVEL).expect("a level of zstd");
     let mut properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(level))
@@ -169,26 +180,22 @@ pub(super) fn properties(schema: &Type) -> WriterPropertiesPtr {
         .set_max_row_group_row_count(None);
     for field in schema.get_fields() {
         let column = ColumnPath::from(field.name());
-        let is_argument = |letter: char| {
-            field.name().strip_prefix(letter).is_some_and(|rest| rest.parse::<u32>().is_ok())
-        };
-        if field.name() == "time" {
-            properties = properties
-                .set_column_dictionary_enabled(column.clone(), false)
-                .set_column_encoding(column.clone(), Encoding::DELTA_BINARY_PACKED);
-        }
-        if is_argument('i') || is_argument('f') {
+        let is_text = is_argument(field.name(), 's');
+        if has_any_encoding(field.name()) {
             properties = properties.set_column_dictionary_enabled(column.clone(), false);
         }
-        if is_argument('s') {
+        if is_text {
             properties = properties
                 .set_column_dictionary_page_size_limit(column.clone(), TEXT_DICTIONARY)
                 .set_column_encoding(column.clone(), Encoding::DELTA_BYTE_ARRAY)
                 .set_column_bloom_filter_fpp(column.clone(), FALSE_POSITIVES);
         }
-        if field.name() == "id" || is_argument('s') {
+        if field.name() == "id" || is_text {
             properties = properties.set_column_bloom_filter_max_ndv(column, MOST_ROWS as u64);
         }
+    }
+    for (column, encoding) in encodings {
+        properties = properties.set_column_encoding(ColumnPath::from(column.as_str()), *encoding);
     }
     properties.build().into()
 }

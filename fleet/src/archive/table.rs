@@ -17,6 +17,8 @@ use parquet::errors::Result;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
 
+use super::encodings::{self, Encodings};
+
 /// The most rows of a row group.
 pub(super) const MOST_ROWS: usize = 128 << 10;
 
@@ -146,6 +148,22 @@ impl Table {
         Ok(count)
     }
 
+    /// The best encodings of the columns of 64 bits whose names are `chosen`, for these rows.
+    pub(super) fn encodings(&self, schema: &Type, chosen: fn(&str) -> bool) -> Result<Encodings> {
+        let (order, mut encodings) = (self.order(), Encodings::new());
+        let columns = self.columns.iter().zip(schema.get_fields());
+        for (column, field) in columns.filter(|(_, field)| chosen(field.name())) {
+            let rows = Rows { order: &order, defined: column.defined.as_deref() };
+            let encoding = match &column.values {
+                Values::Int64(values) => encodings::of_integers(&rows.values(|row| values[row]))?,
+                Values::Float(values) => encodings::of_floats(&rows.values(|row| values[row]))?,
+                _ => continue,
+            };
+            encodings.push((field.name().to_owned(), encoding));
+        }
+        Ok(encodings)
+    }
+
     fn write_group(
         &self,
         order: &[usize],
@@ -227,14 +245,17 @@ impl Rows<'_> {
         writer: &mut ColumnWriterImpl<'_, T>,
         value: impl Fn(usize) -> T::T,
     ) -> Result<()> {
-        let Some(defined) = self.defined else {
-            let values: Vec<T::T> = self.order.iter().map(|row| value(*row)).collect();
-            return writer.write_batch(&values, None, None).map(drop);
+        let values = self.values(value);
+        let levels = |defined: &[bool]| -> Vec<i16> {
+            self.order.iter().map(|row| i16::from(defined[*row])).collect()
         };
-        let levels: Vec<i16> = self.order.iter().map(|row| i16::from(defined[*row])).collect();
-        let there = self.order.iter().filter(|row| defined[**row]);
-        let values: Vec<T::T> = there.map(|row| value(*row)).collect();
-        writer.write_batch(&values, Some(&levels), None).map(drop)
+        writer.write_batch(&values, self.defined.map(levels).as_deref(), None).map(drop)
+    }
+
+    /// The values of rows that have one.
+    fn values<T>(&self, value: impl Fn(usize) -> T) -> Vec<T> {
+        let is_there = |row: &usize| self.defined.is_none_or(|defined| defined[*row]);
+        self.order.iter().copied().filter(is_there).map(value).collect()
     }
 }
 
