@@ -41,7 +41,7 @@ def views(spark, archive):
     spark.conf.set(_INFERENCE, "false")
     try:
         read = spark.read.option("mergeSchema", "true").parquet
-        tables = {name: read(f"{archive.rstrip('/')}/{name}") for name in _TABLES}
+        tables = {name: _typed(read(f"{archive.rstrip('/')}/{name}")) for name in _TABLES}
     finally:
         spark.conf.set(_INFERENCE, inference)
 
@@ -119,6 +119,11 @@ class Archive:
 def _kinds(templates):
     """The kinds of arguments that templates have."""
     return "".join(sorted({piece["kind"] for pieces in templates for piece in pieces if piece.get("kind") is not None}))
+
+
+def _typed(table):
+    """Directories as texts: where no program is known, Spark takes the column for one without a type, which equals nothing."""
+    return table.withColumn("program", F.col("program").cast("string")).withColumn("build", F.col("build").cast("string"))
 
 
 def _timed(table):
