@@ -157,8 +157,9 @@ impl Request {
                         Err(_) if path.is_gone() => continue,
                         opened => opened?,
                     };
-                    let messages = archive::export(&mut trace, &labels, &to)?;
-                    print(&format!("{}: {}\n", trace.name, counted(messages)))?;
+                    let exported = archive::export(&mut trace, &labels, &to)?;
+                    let outcome = exported.map_or_else(|| OLDER.to_owned(), counted);
+                    print(&format!("{}: {outcome}\n", trace.name))?;
                     if !trace.pages.log().is_complete() {
                         say(&damaged(Path::new(&trace.name)).as_warning());
                         end = End::Incomplete;
@@ -183,6 +184,9 @@ impl Request {
         }
     }
 }
+
+/// The outcome for a copy of a trace that had grown when it was exported.
+const OLDER: &str = "not exported, since the archive has more of this trace";
 
 /// `2 messages`
 fn counted(messages: u64) -> String {

@@ -59,6 +59,9 @@ pub(super) struct Export {
     /// The name of the trace.
     pub(super) trace: String,
     pub(super) messages: u64,
+    /// The time of the last item, in nanoseconds of the trace's clock.
+    #[serde(default)]
+    pub(super) ends: Option<i64>,
     /// Paths below the directory of the archive.
     pub(super) files: Vec<String>,
 }
@@ -113,12 +116,17 @@ impl StagedFiles {
     }
 
     /// Puts all files in their places, and then removes those of an earlier export of the same
-    /// trace. Other exports wait until that is done.
-    pub(super) fn commit(mut self, source: &str, mut export: Export) -> Result<()> {
+    /// trace. Other exports wait until that is done. Leaves all as it is, and returns false, if the
+    /// trace goes on in that earlier export: this one is of a copy from before.
+    pub(super) fn commit(mut self, source: &str, mut export: Export) -> Result<bool> {
         let _lock = self.lock()?;
         self.undo_interrupted()?;
         let (record, intent) = (format!("{EXPORTS}/{source}.json"), intent(source));
         let before = self.read_export(&record).unwrap_or_default();
+        // A time alone could be damaged; and a ring that was written again has later messages.
+        if before.ends > export.ends && before.messages > export.messages {
+            return Ok(false);
+        }
         // A message without its template is worth less than a template without a message.
         self.done.sort_by_key(|(name, _)| (!is_template(name), name.clone()));
         export.files = self.done.iter().map(|(name, _)| name.clone()).collect();
@@ -134,7 +142,8 @@ impl StagedFiles {
         }
         self.pass_step();
         self.write_export(&record, &export)?;
-        self.clear(source, &intended, &export)
+        self.clear(source, &intended, &export)?;
+        Ok(true)
     }
 
     /// Waits until no other export has the lock of the archive, and takes it.

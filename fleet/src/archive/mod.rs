@@ -53,8 +53,9 @@ pub(crate) struct Labels {
     pub(crate) build: Option<String>,
 }
 
-/// Writes the log of a trace into the archive at `root`. Returns the number of messages.
-pub(crate) fn export(trace: &mut TraceLog, labels: &Labels, root: &Path) -> Result<u64> {
+/// Writes the log of a trace into the archive at `root`. Returns the number of messages; none if
+/// the archive has more of this trace, and so stays as it is.
+pub(crate) fn export(trace: &mut TraceLog, labels: &Labels, root: &Path) -> Result<Option<u64>> {
     let dictionary = templates::build(&templates::rows(trace.pages.log().dictionary()));
     let version = version(trace, labels, &dictionary);
     let build = labels.build.clone().unwrap_or(dictionary);
@@ -155,7 +156,7 @@ impl Writer<'_> {
         Partition { day: wall.map(day), program: name.map(str::to_owned) }
     }
 
-    fn finish(mut self, trace: &TraceLog) -> Result<u64> {
+    fn finish(mut self, trace: &TraceLog) -> Result<Option<u64>> {
         let log = trace.pages.log();
         for slice in self.spans.open(log) {
             self.push_span(log, slice, None)?;
@@ -177,9 +178,9 @@ impl Writer<'_> {
             self.places.write_file(TableName::Templates, &partition, &content, rows)?;
         }
         let messages = self.messages;
-        let export = Export { trace: trace.name.clone(), messages, files: Vec::new() };
-        self.places.commit(export)?;
-        Ok(messages)
+        let ends = log.span().map(|(_, last)| last);
+        let export = Export { trace: trace.name.clone(), messages, ends, files: Vec::new() };
+        Ok(self.places.commit(export)?.then_some(messages))
     }
 }
 

@@ -101,8 +101,8 @@ impl Places {
         Ok(())
     }
 
-    /// Puts all files in their places.
-    pub(super) fn commit(mut self, export: Export) -> Result<()> {
+    /// Puts all files in their places; false if the archive has more of the trace.
+    pub(super) fn commit(mut self, export: Export) -> Result<bool> {
         self.write_empty()?;
         for (_, file) in std::mem::take(&mut self.open).into_values() {
             self.files.finish(file)?;
