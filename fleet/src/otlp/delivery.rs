@@ -58,6 +58,8 @@ pub(super) struct Delivery {
     is_stopping: bool,
     /// Parts that were refused since one was accepted.
     refused_in_a_row: u64,
+    /// The other end had something to say of what it accepted.
+    has_noted: bool,
 }
 
 /// The parts that were sent.
@@ -84,6 +86,7 @@ impl Delivery {
             totals: Totals::default(),
             is_stopping: false,
             refused_in_a_row: 0,
+            has_noted: false,
         }
     }
 
@@ -196,7 +199,7 @@ impl Delivery {
 
     /// Reads `ExportLogsServiceResponse`, or that of metrics, which has the same form: the number
     /// of parts that were rejected.
-    fn rejected(&self, content: &[u8]) -> u64 {
+    fn rejected(&mut self, content: &[u8]) -> u64 {
         let (mut rejected, mut message) = (0, String::new());
         for field in protozero::Reader::new(content).map_while(std::result::Result::ok) {
             let Ok(partial) = field.as_message() else { continue };
@@ -212,8 +215,12 @@ impl Delivery {
         let (url, said) = (endpoint::shown(&self.url), self.client.shown(&message));
         let [part, parts] = self.signal.part;
         match rejected {
-            0 if said.is_empty() => {}
-            0 => warn(&format!("`{url}` says: `{said}`")),
+            // Some say something of each request, such as its number.
+            0 if said.is_empty() || self.has_noted => {}
+            0 => {
+                self.has_noted = true;
+                warn(&format!("`{url}` says of what it accepts: `{said}`"));
+            }
             1 => warn(&format!("`{url}` rejects 1 {part}, which is left out: `{said}`")),
             _ => warn(&format!("`{url}` rejects {rejected} {parts}, which are left out: `{said}`")),
         }
