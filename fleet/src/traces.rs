@@ -46,6 +46,8 @@ pub(crate) struct TraceLog {
     pub(crate) source: String,
     /// The bytes of the trace, when it is not compressed.
     pub(crate) size: u64,
+    /// A hash of them.
+    pub(crate) content: u64,
     pub(crate) pages: Pages,
 }
 
@@ -170,12 +172,13 @@ impl TraceLog {
         };
         let name = identity(&*source).map_err(|error| Failure::cant_read(path, &error))?;
         let size = source.size();
+        let content = content(&*source).map_err(|error| Failure::cant_read(path, &error))?;
         let log = log_of(source, compressed, dictionaries);
         let pages = log.map_err(|(error, help)| {
             let failure = Failure::cant_read(path, &error);
             help.map_or(Failure::cant_read(path, &error), |help| failure.help(help))
         })?;
-        Ok(Self { name: path.display().to_string(), source: name, size, pages })
+        Ok(Self { name: path.display().to_string(), source: name, size, content, pages })
     }
 
     /// Goes on to the next page; false if there is none.
@@ -320,13 +323,21 @@ pub(crate) fn identity(source: &dyn ByteSource) -> io::Result<String> {
     if session_id(&head) != [0; 16] {
         return Ok(format!("{:016x}", hash(&head[..head.len().min(IDENTITY)])));
     }
+    Ok(format!("{:016x}", content(source)?))
+}
+
+/// A hash of all of a trace.
+fn content(source: &dyn ByteSource) -> io::Result<u64> {
     let (mut at, mut sum) = (0, 0_u64);
     while at < source.size() {
         let part = source.read_at(at, HEAD)?;
+        if part.is_empty() {
+            break;
+        }
         at += part.len() as u64;
         sum = hash(&[&sum.to_le_bytes()[..], &hash(&part).to_le_bytes()].concat());
     }
-    Ok(format!("{sum:016x}"))
+    Ok(sum)
 }
 
 /// The log of a trace, in pages where that can be.

@@ -82,10 +82,11 @@ pub(crate) fn export(trace: &mut TraceLog, labels: &Labels, root: &Path) -> Resu
 const LAYOUT: u32 = 2;
 
 /// What tells the rows of this export from those of another one of the same trace, which has grown
-/// since, or was exported with another dictionary, by another name of the machine, or otherwise.
+/// or was mended since, or was exported with another dictionary, by another name of the machine, or
+/// otherwise.
 fn version(trace: &TraceLog, labels: &Labels, dictionary: &str) -> u32 {
-    let (span, program) = (trace.pages.log().span(), env!("CARGO_PKG_VERSION"));
-    let of = format!("{} {span:?} {:?} {dictionary} {program} {LAYOUT}", trace.size, labels.host);
+    let (trace, program) = (trace.content, env!("CARGO_PKG_VERSION"));
+    let of = format!("{trace} {:?} {dictionary} {program} {LAYOUT}", labels.host);
     hash(of.as_bytes()) as u32
 }
 
