@@ -13,6 +13,7 @@
 //! short-threads on|off COUNT ALIVE FILE   CPU microseconds of a thread with one message, or none
 //! mixed FILE MESSAGES             a trace as programs write them
 //! many DIR TRACES MESSAGES        so many of them, with so many messages each
+//! requests FILE MESSAGES BYTES     a service's trace, in segments of so many bytes
 //! sequences FILE MESSAGES         a trace for counting what readers take
 //! read FORM FILE                 it read to `text`, `json`, text of `errors`, `counts` of templates
 //! stop DIR                        milliseconds from a million messages to a file
@@ -29,6 +30,7 @@ mod off;
 #[cfg(feature = "peers")]
 mod peers;
 mod read;
+mod requests;
 mod sequences;
 mod short_threads;
 mod stop;
@@ -86,6 +88,10 @@ fn run(words: &[String]) -> Option<()> {
         }
         ["many", dir, traces, messages] => {
             mixed::run_many(dir.as_ref(), traces.parse().ok()?, messages.parse().ok()?);
+            Some(())
+        }
+        ["requests", path, messages, segment_bytes] => {
+            requests::run(path.as_ref(), messages.parse().ok()?, segment_bytes.parse().ok()?);
             Some(())
         }
         ["read", form, path] => read::run(form, path.as_ref()),

@@ -165,14 +165,18 @@ create or replace macro protolog_letters(pieces) as
 create or replace macro protolog_is_in_template(pieces, wanted) as
     len(list_filter(pieces, lambda piece: contains(piece.text, wanted))) > 0;
 
--- Whether a text may begin in an argument and end behind it, or the other way round.
+-- Whether a text may begin in an argument and end behind it, or the other way round: at a literal that has an argument before it, or
+-- behind it.
 create or replace macro protolog_is_across(pieces, wanted) as
     len(list_filter(
-        pieces,
-        lambda piece: piece.text is not null and len(list_filter(
+        range(1, len(pieces) + 1),
+        lambda n: pieces[n].text is not null and len(list_filter(
             range(1, length(wanted)),
-            lambda cut: starts_with(wanted[cut + 1:], piece.text) or starts_with(piece.text, wanted[cut + 1:])
-                or ends_with(wanted[:cut], piece.text) or ends_with(piece.text, wanted[:cut])
+            lambda cut: (n > 1 and (
+                starts_with(wanted[cut + 1:], pieces[n].text) or starts_with(pieces[n].text, wanted[cut + 1:])
+            )) or (n < len(pieces) and (
+                ends_with(wanted[:cut], pieces[n].text) or ends_with(pieces[n].text, wanted[:cut])
+            ))
         )) > 0
     )) > 0
     -- Arguments side by side, and spaces before one.
@@ -204,25 +208,26 @@ create or replace macro protolog_may_have(pieces, wanted) as
         when protolog_has_kind(pieces, 's') then 'texts'
     end;
 
--- The messages that have a text, as rows of `log`: first the templates that may have it are found, then the row groups of these
--- alone are read.
-create or replace macro search(wanted) as table
-    with found as materialized (
-        select *, protolog_may_have(pieces, wanted) as place from templates where protolog_may_have(pieces, wanted) is not null
-    )
+-- The messages of the templates that may have a text in one way (`of_place`), as rows of `log`.
+create or replace macro protolog_placed(wanted, of_place) as table
     select
         m.time, m.boot_time, m.tie, m.host, m.program, m.build, m.date, m.pid, m.tid, m.process, m.thread,
         m.level, t.tag, t.log_group, m.id, t.template, t.location, m.stack_trace, m.source, m.weight,
         m.texts, m.integers, m.floats, m.bools, protolog_render(t.pieces, m.arguments) as message
     from messages m
-    join found t on (
+    join (select * from templates where protolog_may_have(pieces, wanted) = of_place) t on (
         m.id = t.id and m.variant = t.variant and m.build = t.build and m.program is not distinct from t.program
     )
-    where m.text is null and case t.place
-        when 'always' then true
-        when 'texts' then len(list_filter(m.texts, lambda it: contains(it, wanted))) > 0
-        else contains(protolog_render(t.pieces, m.arguments), wanted)
-    end
+    where m.text is null;
+
+-- The messages that have a text, as rows of `log`: first the templates that may have it are found, then the row groups of these
+-- alone are read, and of these the columns that may have it.
+create or replace macro search(wanted) as table
+    from protolog_placed(wanted, 'always')
+    union all
+    from protolog_placed(wanted, 'texts') where len(list_filter(texts, lambda it: contains(it, wanted))) > 0
+    union all
+    from protolog_placed(wanted, 'somewhere') where contains(message, wanted)
     union all
     -- Of these, the text is not that of the template.
     select

@@ -20,7 +20,7 @@ def may_have(pieces, wanted):
     texts = [piece for piece in arguments if piece["kind"] == "s"]
     if any(wanted in literal for literal in literals):
         return ALWAYS
-    if _is_across(pieces, literals, arguments, wanted):
+    if _is_across(pieces, arguments, wanted):
         return SOMEWHERE if texts or _has_rest(literals, arguments, wanted) else None
     letters = f"[{_letters(arguments)}]*"
     if len(texts) < len(arguments) and re.fullmatch(letters, wanted):
@@ -30,14 +30,18 @@ def may_have(pieces, wanted):
     return TEXTS if texts else None
 
 
-def _is_across(pieces, literals, arguments, wanted):
-    """Whether a text may begin in an argument and end behind it, or the other way round."""
+def _is_across(pieces, arguments, wanted):
+    """Whether a text may begin in an argument and end behind it, or the other way round: at a literal that has an argument
+    before it, or behind it."""
     halves = [(wanted[:cut], wanted[cut:]) for cut in range(1, len(wanted))]
-    for literal in literals:
+    for place, piece in enumerate(pieces):
+        literal = piece.get("text")
+        if literal is None:
+            continue
         for head, tail in halves:
-            if tail.startswith(literal) or literal.startswith(tail):
+            if place > 0 and (tail.startswith(literal) or literal.startswith(tail)):
                 return True
-            if head.endswith(literal) or literal.endswith(head):
+            if place < len(pieces) - 1 and (head.endswith(literal) or literal.endswith(head)):
                 return True
     kinds = [piece.get("kind") for piece in pieces]
     if any(one and other for one, other in zip(kinds, kinds[1:], strict=False)):
