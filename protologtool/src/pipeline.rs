@@ -380,7 +380,8 @@ fn rewrite<L: Language>(
             shown.push(ShownCall::of(call, id, &template));
         }
         language.emit(&source, call, &lang::Message { id, template, group }, &mut plan);
-        if group.enabled || groups.is_always_in_dictionary(call.group) {
+        let is_compiled = group.enabled && language.is_level_compiled(call.level);
+        if is_compiled || groups.is_always_in_dictionary(call.group) {
             used.push(call.group);
             let line = source.line(call.range.start) as u32;
             messages.push(Message {

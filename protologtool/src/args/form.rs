@@ -1,7 +1,9 @@
 //! Flags that say which form code and dictionary have, and what Rust's sources are called.
 
+use super::level::{Least, level_or_off};
 use super::values::{named_root, rust_path};
 use clap::ValueEnum;
+use protolog_core::Level;
 use std::path::PathBuf;
 
 /// Arguments for the form of code and dictionary.
@@ -37,6 +39,19 @@ pub(crate) struct RustCrate {
     /// be repeated
     #[arg(long, value_name = "PATH", value_parser = rust_path)]
     pub(crate) macro_path: Vec<String>,
+
+    /// Leave Rust's messages below this level out of the dictionary, since the program is built with
+    /// a feature such as `max_level_info` of protolog-rt; `off` leaves out all
+    #[arg(long, value_name = "LEVEL", ignore_case = true, value_parser = level_or_off())]
+    pub(crate) max_level: Option<Least>,
+}
+
+impl RustCrate {
+    /// Returns the severity from which on calls are compiled in.
+    pub(crate) fn least_severity(&self) -> u8 {
+        // Beyond all levels, `off` leaves out all calls.
+        self.max_level.map_or(0, |Least(level)| level.map_or(u8::MAX, Level::severity))
+    }
 }
 
 /// The dialects.

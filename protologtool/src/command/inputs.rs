@@ -271,7 +271,8 @@ fn survey(
     }
     let named = sources.rust.crate_name.as_deref().zip(sources.rust.crate_root.as_deref());
     let others = &sources.rust.extern_crate;
-    let choice = CrateChoice { named, others, macro_paths: &sources.rust.macro_path };
+    let (macro_paths, least_severity) = (&sources.rust.macro_path, sources.rust.least_severity());
+    let choice = CrateChoice { named, others, macro_paths, least_severity };
     let jobs = sources.jobs.map_or_else(|| system.threads(), NonZero::get);
     let (rust, found) = rust::survey(system, &files, choice, jobs);
     for report in &found.reports {
@@ -288,11 +289,11 @@ fn survey(
 
 /// All that results depend on besides the sources.
 fn fingerprint(settings: &Settings, source_root: Option<&Path>, system: &dyn System) -> u64 {
-    let Settings { java, rust: _, groups, ids } = settings;
-    let java =
-        (java.protolog(), java.implementation(), java.level(), java.dialect(), java.encoding());
+    let Settings { java: it, rust, groups, ids } = settings;
+    let java = (it.protolog(), it.implementation(), it.level(), it.dialect(), it.encoding());
+    let rust = rust.as_ref().map(Rust::least_severity);
     // Debug's form has every field. Only the same program compares it.
-    let all = (env!("CARGO_PKG_VERSION"), system.program(), java, groups, ids, source_root);
+    let all = (env!("CARGO_PKG_VERSION"), system.program(), java, rust, groups, ids, source_root);
     protolog_core::hash(format!("{all:?}").as_bytes())
 }
 

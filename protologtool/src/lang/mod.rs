@@ -180,6 +180,12 @@ pub trait Language: Sync {
         ids
     }
 
+    /// Returns true if calls at this level are compiled into the program.
+    fn is_level_compiled(&self, level: Level) -> bool {
+        let _ = level;
+        true
+    }
+
     /// All log calls that can be rewritten, in source order, and a diagnostic for each that can't.
     /// Without `inputs` the file is on its own.
     fn find(

@@ -75,6 +75,8 @@ pub struct Rust {
     wanted: Option<Arc<HashSet<PathBuf>>>,
     looker: Looker,
     macro_paths: Vec<String>,
+    /// The severity from which on calls are compiled in.
+    least_severity: u8,
     /// Files beside the inputs that were read: manifests, and sources of crates that are no inputs.
     besides: Vec<PathBuf>,
     /// The enums of groups, by the full names of these.
@@ -96,6 +98,7 @@ impl Rust {
             wanted: None,
             looker: Looker::new([RUNTIME].into_iter()),
             macro_paths: Vec::new(),
+            least_severity: 0,
             besides: Vec::new(),
             group_places: Arc::default(),
         }
@@ -104,6 +107,11 @@ impl Rust {
     /// The file of a group's enum, and where in it the enum's name stands.
     pub(crate) fn group_place(&self, full_name: &str) -> Option<&InFile> {
         self.group_places.get(full_name)
+    }
+
+    /// The severity from which on calls are compiled in.
+    pub fn least_severity(&self) -> u8 {
+        self.least_severity
     }
 
     /// Files beside the inputs on which the results depend.
@@ -251,6 +259,10 @@ impl Language for Rust {
 
     fn place_in_ids<'c>(&self, _: &'c str, call: &'c Call<RustShape>) -> &'c str {
         &call.shape.place
+    }
+
+    fn is_level_compiled(&self, level: Level) -> bool {
+        level.severity() >= self.least_severity
     }
 
     fn ids(&self, _: MessageIds) -> MessageIds {

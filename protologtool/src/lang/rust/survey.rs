@@ -26,6 +26,8 @@ pub struct CrateChoice<'a> {
     pub others: &'a [(String, PathBuf)],
     /// Modules that pass the runtime's macros on, as paths.
     pub macro_paths: &'a [String],
+    /// The severity from which on calls are compiled in.
+    pub least_severity: u8,
 }
 
 /// The groups of a run's Rust sources.
@@ -90,6 +92,7 @@ pub fn survey(
         wanted: Some(Arc::new(wanted.into_keys().collect())),
         looker,
         macro_paths: choice.macro_paths.to_vec(),
+        least_severity: choice.least_severity,
         besides: besides.into_keys().collect(),
         group_places: Arc::default(),
     };
