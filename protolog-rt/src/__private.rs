@@ -4,6 +4,7 @@
 #[cfg(not(feature = "macros"))]
 pub use crate::__no_proc_macros as call;
 pub use crate::arguments::{Arguments, Visitor};
+pub use crate::compiled::is_level_compiled;
 use crate::emit::emit;
 use crate::level::ProtoLogGroup;
 pub use crate::level::{GroupInfo, GroupSet, SwitchPage};
@@ -23,6 +24,7 @@ pub use protolog_macros::call;
 pub mod log_calls_cannot_stand_in_a_const_fn {
     use super::Emit;
     use crate::arguments::Arguments;
+    use crate::compiled::is_level_compiled;
     use crate::level::{self, ProtoLogGroup};
     use crate::log;
     use crate::note::{NoteBytes, NoteRef};
@@ -32,8 +34,8 @@ pub mod log_calls_cannot_stand_in_a_const_fn {
     /// Returns true if the level is enabled for a session or the text output. Inlined with constant
     /// arguments, this is one load, one test and one branch; a debug build keeps it out of line,
     /// which compiles faster. The group is passed by value, here and below, since a borrow of a
-    /// constant is one more constant to compile. For a group that is not compiled in the result is
-    /// a constant, false, so nothing is left of the call in a release build.
+    /// constant is one more constant to compile. For a group or level that is not compiled in the
+    /// result is a constant, false, so nothing is left of the call in a release build.
     #[allow(clippy::inline_always)] // A call that is off must be one load.
     #[cfg_attr(not(debug_assertions), inline(always))]
     #[cfg_attr(debug_assertions, inline)]
@@ -43,7 +45,8 @@ pub mod log_calls_cannot_stand_in_a_const_fn {
         level: Level,
         note: &'static NoteBytes<[u8]>,
     ) -> bool {
-        group.is_compiled()
+        is_level_compiled(level)
+            && group.is_compiled()
             && level::is_switch_on(G::page(), group.index(), (note.id(), level), || {
                 log::ask(GroupLevel::new(group.info(), level), NoteRef::new(note))
             })
@@ -55,7 +58,8 @@ pub mod log_calls_cannot_stand_in_a_const_fn {
     #[cfg_attr(debug_assertions, inline)]
     #[allow(clippy::needless_pass_by_value)] // See above.
     pub fn is_rewritten_enabled<G: ProtoLogGroup>(id: u64, group: G, level: Level) -> bool {
-        group.is_compiled()
+        is_level_compiled(level)
+            && group.is_compiled()
             && level::is_switch_on(G::page(), group.index(), (id, level), || {
                 log::ask_id(GroupLevel::new(group.info(), level), id)
             })

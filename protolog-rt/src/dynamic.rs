@@ -6,6 +6,7 @@
 //! as the argument of `%s`, which takes more bytes but loses nothing. The same happens to arguments
 //! that do not fit their template.
 
+use crate::compiled::is_level_compiled;
 use crate::level::rules::{self, RuledCall};
 use crate::level::{GroupInfo, ProtoLogGroup};
 use crate::log::{self, Passed};
@@ -37,12 +38,14 @@ pub const MAX_TEMPLATES: usize = message_table::MAX_TEMPLATES;
 /// dynamic::log(&AppLog::Script, Level::Info, &line, &[Arg::Str("ann"), Arg::Int(7)]);
 /// ```
 pub fn log(group: &impl ProtoLogGroup, level: Level, template: &str, args: &[Arg<'_>]) {
-    log_to(group.info(), level, template, args);
+    if is_level_compiled(level) {
+        log_to(group.info(), level, template, args);
+    }
 }
 
 /// As [`log()`], for a group that is known by its address.
 pub(crate) fn log_to(group: &'static GroupInfo, level: Level, template: &str, args: &[Arg<'_>]) {
-    let is_enabled = group.is_enabled(level);
+    let is_enabled = group.is_on(level);
     let call = Call { level: Some(level), group: group.name, template, ..Call::default() };
     if !group.compiled || !is_enabled && !rules::may_switch_on(&call) {
         return;

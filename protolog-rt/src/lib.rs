@@ -71,6 +71,25 @@
 //! WTF, for what can't happen. [`protolog!`] takes the level as an argument. The module [`levels`]
 //! has the names `trace! debug! info! warn! error!` for them.
 //!
+//! # Levels that are compiled in
+//!
+//! With a feature of this crate, calls below a level are not compiled in, in whatever crate of the
+//! program they are: `max_level_off`, `max_level_error`, `max_level_warn`, `max_level_info`,
+//! `max_level_debug`, and `max_level_trace`, which keeps all; the same with `release_` before, for
+//! builds without `debug_assertions`, which decide over those. They are for the program's manifest,
+//! not for a library's:
+//!
+//! ```toml
+//! [dependencies]
+//! protolog-rt = { path = "../protolog/protolog-rt", features = ["max_level_debug", "release_max_level_info"] }
+//! ```
+//!
+//! The compiler still checks such calls, but evaluates no argument, and leaves neither code (in a
+//! release build) nor template in the binary; no switch brings them back. ERROR includes WTF, which
+//! `max_level_off` leaves out, too. [`STATIC_MAX_LEVEL`] says what is compiled in. The crates `log`
+//! and `tracing` have features of their own, and so have calls that come by the bridges. Rewritten
+//! calls are left out, too; for their dictionary, `protologtool` has `--max-level`.
+//!
 //! # Sessions
 //!
 //! A session records WTF of every group unless configured otherwise. Any number of sessions run at
@@ -185,6 +204,7 @@ mod arguments;
 #[cfg(any(feature = "log", feature = "tracing"))]
 pub mod bridge;
 mod clock;
+mod compiled;
 pub mod control;
 mod dictionary;
 pub mod dynamic;
@@ -217,6 +237,7 @@ mod text_queue;
 mod value;
 mod writer;
 
+pub use compiled::STATIC_MAX_LEVEL;
 pub use error::Error;
 pub use init::{Init, InitError, init};
 pub use level::{GroupInfo, ProtoLogGroup};

@@ -25,6 +25,7 @@ mod group;
 
 pub use group::GroupDef;
 
+use crate::compiled::is_level_compiled;
 use protolog_core::Level;
 use protolog_core::note::{ALIGN, HEADER_SIZE, NAME, TEXTS_AT, TYPE};
 
@@ -284,10 +285,10 @@ macro_rules! avalanche {
     };
 }
 
-/// Returns the size of a call's note: 0 if the call is not compiled in. `texts` are place, template
-/// and file, concatenated.
+/// Returns the size of a call's note: 0 if the group or the level is not compiled in. `texts` are
+/// place, template and file, concatenated.
 pub const fn note_size(group: &GroupDef, level: Level, texts: &str) -> usize {
-    if !group.enabled {
+    if !group.enabled || !is_level_compiled(level) {
         return 0;
     }
     let mut size = length!(texts);

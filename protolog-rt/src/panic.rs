@@ -64,7 +64,7 @@ fn log_panic(panic: &PanicHookInfo<'_>) {
     let level = Level::Wtf;
     // The first test registers the group, as that of an enum; the second one asks for sessions
     // only.
-    if !group.is_enabled(level) || !group.is_trace_enabled(level) {
+    if !group.is_on(level) || !group.is_trace_enabled(level) {
         return;
     }
     let thread = thread::current();

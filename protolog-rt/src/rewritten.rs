@@ -64,7 +64,7 @@ macro_rules! __rewritten {
     ($level:expr, $group:expr, $id:literal [$($kind:ident)*] $(, $argument:expr)*) => {{
         use $crate::__private::NoGroup as _;
         // Without `if`, as in `__site!`.
-        let _: $crate::__private::bool = const { $group.__protolog_def().enabled }
+        let _: $crate::__private::bool = const { $group.__protolog_def().enabled && $crate::__private::is_level_compiled($level) }
             && $crate::__private::log_calls_cannot_stand_in_a_const_fn::is_rewritten_enabled($id, $group, $level)
             && $crate::__private::log_calls_cannot_stand_in_a_const_fn::log_rewritten(
                 $id,

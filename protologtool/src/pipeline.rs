@@ -399,7 +399,6 @@ fn rewrite<L: Language>(
     diagnostics.sort_by_key(|diagnostic| diagnostic.range.start);
     warnings.sort_by_key(|warning| warning.range.start);
     let (path, content) = (source.path().to_path_buf(), Some(hash(source.bytes())));
-    let log_calls = unread.counts(calls.len(), refused);
     let has_syntax_error = diagnostics.iter().any(|it| it.code == Code::Syntax);
     let places = calls.iter().map(|call| &call.range).chain(&unread.refused).chain(&unread.listed);
     let unparsed = if has_syntax_error { places.cloned().collect() } else { Vec::new() };
@@ -407,7 +406,7 @@ fn rewrite<L: Language>(
     Processed {
         rewritten,
         messages,
-        log_calls,
+        log_calls: unread.counts(calls.len(), refused),
         unparsed,
         groups: used,
         names_class,

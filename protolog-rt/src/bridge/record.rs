@@ -19,7 +19,7 @@ pub(super) fn is_enabled(
     (file, line): (&str, Option<u32>),
 ) -> bool {
     let lines = &[line.unwrap_or_default()];
-    group.is_enabled(level) || rules::may_switch_on(&call(group, level, file, lines))
+    group.is_on(level) || rules::may_switch_on(&call(group, level, file, lines))
 }
 
 /// Writes the record with the text `text` to the sessions and the text output that take it.

@@ -133,7 +133,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for TracingLayer {
             return write_record(event);
         }
         sites::with(metadata, |site| {
-            if site.group.is_enabled(site.level) || sites::is_enabled(metadata) {
+            if site.group.is_on(site.level) || sites::is_enabled(metadata) {
                 let mut fields = EventFields::new();
                 event.record(&mut fields);
                 write(site, &fields);

@@ -9,6 +9,7 @@ use super::page::{
     self, PathWord, SwitchPage, UNREGISTERED, call_bits, effective, text_bit, trace_bit,
 };
 use super::rules::{self, RuledCall, SiteState};
+use crate::compiled::is_level_compiled;
 use crate::note::GroupDef;
 use crate::sys::once::ForkOnce;
 use protolog_core::Level;
@@ -48,7 +49,9 @@ pub trait ProtoLogGroup {
     fn info(&self) -> &'static GroupInfo;
 
     /// Returns true if a call at `level` would log: the level is enabled for a session or the text
-    /// output. For work that only a log call needs.
+    /// output. For work that only a log call needs. Constantly false for a level that is not
+    /// [compiled in](crate::STATIC_MAX_LEVEL).
+    #[inline]
     fn is_enabled(&self, level: Level) -> bool {
         self.info().is_enabled(level)
     }
@@ -114,9 +117,16 @@ impl GroupInfo {
         }
     }
 
-    /// Returns true if a call at `level` would log: the level is enabled for a session or the text
-    /// output.
+    /// Returns true if a call at `level` would log: the level is compiled in, and enabled for a
+    /// session or the text output.
+    #[inline]
     pub fn is_enabled(&self, level: Level) -> bool {
+        is_level_compiled(level) && self.is_on(level)
+    }
+
+    /// Returns true if the level is enabled for a session or the text output, also for messages
+    /// that are no calls of this crate, of which the features for levels say nothing.
+    pub(crate) fn is_on(&self, level: Level) -> bool {
         let word = self.word();
         word & (call_bits(level) | SITE_RULES) != 0
             && (word & (UNREGISTERED | SITE_RULES) == 0 || self.ask(level))

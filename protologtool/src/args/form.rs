@@ -40,8 +40,8 @@ pub(crate) struct RustCrate {
     #[arg(long, value_name = "PATH", value_parser = rust_path)]
     pub(crate) macro_path: Vec<String>,
 
-    /// Leave Rust's messages below this level out of the dictionary, since the program is built with
-    /// a feature such as `max_level_info` of protolog-rt; `off` leaves out all
+    /// Leave Rust's messages below this level out of the dictionary, since the program is built
+    /// with a feature such as `max_level_info` of protolog-rt; `off` leaves out all
     #[arg(long, value_name = "LEVEL", ignore_case = true, value_parser = level_or_off())]
     pub(crate) max_level: Option<Least>,
 }

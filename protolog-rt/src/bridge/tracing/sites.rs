@@ -50,7 +50,7 @@ impl Callsite {
 /// Returns true if the callsite's level is enabled, or rules may switch on events of it.
 pub(super) fn is_enabled(metadata: &Metadata<'_>) -> bool {
     let (group, level) = (targets::group(metadata.target()), level_of(*metadata.level()));
-    group.is_enabled(level) || with_call(metadata, group, level, rules::may_switch_on)
+    group.is_on(level) || with_call(metadata, group, level, rules::may_switch_on)
 }
 
 /// Calls `f` with what the metadata of an event says of its call.

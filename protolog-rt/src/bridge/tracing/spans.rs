@@ -299,7 +299,7 @@ impl SpanStack {
 fn is_on(metadata: &'static Metadata<'static>) -> bool {
     // The first test registers the group; the second one asks for sessions only.
     sites::with(metadata, |site| {
-        site.group.is_enabled(site.level) && site.group.is_trace_enabled(site.level)
+        site.group.is_on(site.level) && site.group.is_trace_enabled(site.level)
     })
 }
 

@@ -21,7 +21,7 @@ const RT: Layers = Layers {
     package: "protolog-rt",
     layers: &[
         // Atomics, the standard library's or those of the models; for use by every module.
-        ("base", &["sync", "error", "names", "paths"]),
+        ("base", &["sync", "error", "names", "paths", "compiled"]),
         // Every system call, behind safe functions.
         ("sys", &["sys"]),
         ("shmem", &["shmem"]),
