@@ -24,28 +24,7 @@ const RUNTIME: &str = "protolog";
 const DATE: &str = "1980-01-01T00:00:02Z";
 
 /// The description of a project in a POM, for people.
-const ABOUT: &str = "  <packaging>jar</packaging>
-  <name>@NAME@</name>
-  <description>@ABOUT@</description>
-  <url>@URL@</url>
-  <licenses>
-    <license>
-      <name>Apache-2.0</name>
-      <url>https://www.apache.org/licenses/LICENSE-2.0.txt</url>
-    </license>
-  </licenses>
-  <developers>
-    <developer>
-      <name>The protolog authors</name>
-      <url>@URL@</url>
-    </developer>
-  </developers>
-  <scm>
-    <connection>scm:git:@URL@</connection>
-    <developerConnection>scm:git:@URL@</developerConnection>
-    <url>@URL@</url>
-  </scm>
-";
+const ABOUT: &str = include_str!("jar/about.xml");
 
 /// A jar.
 struct Jar {

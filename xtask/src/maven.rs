@@ -12,25 +12,7 @@ use crate::{Result, jar, java, shell, tools, workspace};
 
 const PROJECT: &str = "integrations/maven";
 /// A project with no more than Maven needs, into which the fragment of `init` is pasted.
-pub(crate) const EMPTY: &str = r#"<project xmlns="http://maven.apache.org/POM/4.0.0">
-  <modelVersion>4.0.0</modelVersion>
-  <groupId>com.example</groupId>
-  <artifactId>app</artifactId>
-  <version>1.0</version>
-  <properties>
-    <maven.compiler.release>17</maven.compiler.release>
-    <project.build.sourceEncoding>UTF-8</project.build.sourceEncoding>
-  </properties>
-  <dependencies>
-  </dependencies>
-  <build>
-    <plugins>
-    </plugins>
-  </build>
-  <profiles>
-  </profiles>
-</project>
-"#;
+pub(crate) const EMPTY: &str = include_str!("maven/empty.xml");
 
 struct Maven {
     dir: PathBuf,
