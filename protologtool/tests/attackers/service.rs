@@ -12,9 +12,10 @@ const SOCKET: &str = "/tmp/perfetto-consumer";
 
 #[test]
 fn a_service_of_another_user_in_tmp_is_asked_for_nothing() {
-    with_users("service::a_service_of_another_user_in_tmp_is_asked_for_nothing", &[], |users| {
+    const NAME: &str = "service::a_service_of_another_user_in_tmp_is_asked_for_nothing";
+    with_users(NAME, &[Path::new(TOOL)], |users| {
         let trace = shared().join("new.pftrace");
-        let mut record = Command::new(TOOL);
+        let mut record = Command::new(users.program(Path::new(TOOL)));
         record.args(["record", "--perfetto", "-o"]).arg(&trace);
         let listener = users.role(users.intruder, "service::listens", "");
         let output = run_at_once(&record);
