@@ -184,7 +184,7 @@ impl Init {
     /// A target takes all groups whose full name begins with it, and the longest one counts; and
     /// those of enums that end with it, before any beginning. The full name of a group has the
     /// crate and the enum, `my_crate::AppLog::Net`, but no module; that of a target of the bridges
-    /// ([`bridge`](crate::bridge)) is the target. ERROR includes WTF.
+    /// (module `bridge`) is the target. ERROR includes WTF.
     ///
     /// Spans and fields (`[span{field}]`) and patterns of texts (`/pattern`) are left out with a
     /// warning on standard error, as is all else that not both of them take; none is an error, also
