@@ -6,6 +6,7 @@
 
 mod cases;
 mod child;
+mod dictionary;
 mod figures;
 mod hostile;
 mod losses;

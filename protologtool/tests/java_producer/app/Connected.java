@@ -109,6 +109,7 @@ public final class Connected {
                 ProtoLog.i(Log.OTHER, "other info");
                 ProtoLog.wtf(Log.OTHER, "other fatal");
             }
+            case "templates" -> logTemplates(rest);
             case "own" -> {
                 Session session = Session.builder().file(rest).enableAll().start();
                 append(log(""));
@@ -135,6 +136,14 @@ public final class Connected {
             default -> throw new IllegalArgumentException(word);
         }
         return "";
+    }
+
+    /** Logs once with each of some templates, all of which differ, by their numbers. */
+    private static void logTemplates(String numbers) {
+        String[] range = numbers.split("\\.\\.");
+        for (int number = Integer.parseInt(range[0]); number < Integer.parseInt(range[1]); number++) {
+            ProtoLog.i(Log.WORK, "template " + number + " of many, with " + "words ".repeat(12) + " and %d", number);
+        }
     }
 
     /** The memory outside of the heap, of sessions among others. */

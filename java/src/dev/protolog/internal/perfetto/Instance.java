@@ -87,7 +87,6 @@ final class Instance {
             session.sweep();
         }
         List<CommittedChunk> chunks = session.find(unfinishedToo);
-        // After the chunks were found and before they go: it has all that they name.
         writeEntries(session.newEntries());
         boolean hasForwarded = false;
         for (CommittedChunk chunk : chunks) {
@@ -106,11 +105,11 @@ final class Instance {
             }
             long messages = session.count(chunk, bytes);
             addUnsent(messages);
+            // Before the chunk goes: all that it names.
+            writeEntries(session.newEntries());
+            keepUnsent(messages);
             outlet.chunk(writer, chunk.packets(), bytes, bytes.length, chunk.isComplete());
-            if (unsent() == 0) {
-                // It has sent what it had before.
-                addUnsent(messages);
-            }
+            keepUnsent(messages);
             if (chunk.isComplete()) {
                 session.free(chunk);
                 sinceHead += bytes.length;
@@ -132,6 +131,13 @@ final class Instance {
     /** The messages that were passed on to the outlet, and that it has not sent yet. */
     private long unsent() {
         return outlet.requests() == requests ? unsent : 0;
+    }
+
+    /** Counts messages again, if the outlet has sent only what it had before them. */
+    private void keepUnsent(long messages) {
+        if (unsent() == 0) {
+            addUnsent(messages);
+        }
     }
 
     private void addUnsent(long messages) {
@@ -156,6 +162,7 @@ final class Instance {
                 }
                 writers.put(sequence, writer);
             }
+            writeEntries(session.newEntries());
             outlet.write(writer, packets);
             addUnsent(messages);
             return true;

@@ -11,10 +11,14 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * The dictionary of a session whose packets are passed on: the groups and the levels that it
  * records, in full as often as it is asked for. One thread at a time uses it.
+ *
+ * <p>Of a large one, which would leave a small ring of the service no room for messages, it gives
+ * the groups, and of the messages those that the session has.
  *
  * <p>Invariant: a message whose group is not known is in it.
  */
@@ -24,9 +28,19 @@ final class ForwardedDictionary {
     private static final int GROUP = 2;
     /** The size at which a packet is ended. */
     private static final int PACKET = 16 * 1024;
+    /**
+     * A larger one gives only messages that are in use. An eighth of the memory that a producer
+     * shares with a service, whose buffer's size it is not told.
+     */
+    private static final long LARGE = 256 * 1024;
 
     private final Filter filter;
+    /** What is given. */
     private final List<Element> elements = new ArrayList<>();
+    /** The messages that the session has. */
+    private final Set<Long> used = new HashSet<>();
+    /** The messages of a large dictionary that the session does not have; null of a small one. */
+    private Map<Long, List<Element>> unused;
     /** The levels that are recorded of each group. */
     private final Map<Integer, Integer> levels = new HashMap<>();
     /** The elements that were given once. */
@@ -55,12 +69,29 @@ final class ForwardedDictionary {
         }
     }
 
-    /** All entries, as packets. */
+    /** The session has this message. */
+    void use(long message) {
+        boolean isNew = used.add(message);
+        if (isNew && unused != null) {
+            List<Element> entries = unused.remove(message);
+            elements.addAll(entries == null ? List.of() : entries);
+        }
+    }
+
+    /** All entries, as packets; of a large dictionary those in use. */
     List<byte[]> all() {
+        List<byte[]> packets = packets(0);
+        if (unused != null || packets.stream().mapToLong(packet -> packet.length).sum() <= LARGE) {
+            return packets;
+        }
+        unused = new HashMap<>();
+        List<Element> known = List.copyOf(elements);
+        elements.clear();
+        known.forEach(this::add);
         return packets(0);
     }
 
-    /** The entries that were not given yet, as packets. */
+    /** The entries that were not given yet, as packets; of a large dictionary those in use. */
     List<byte[]> fresh() {
         return given == elements.size() ? List.of() : packets(given);
     }
@@ -68,11 +99,10 @@ final class ForwardedDictionary {
     /** The ids of the messages that are known and not recorded. */
     Set<Long> excluded() {
         Set<Long> ids = new HashSet<>();
-        for (Element element : elements) {
-            if (element.field == MESSAGE && !isRecorded(element)) {
-                ids.add(element.id);
-            }
-        }
+        Stream<Element> others = unused == null ? Stream.of() : unused.values().stream().flatMap(List::stream);
+        Stream.concat(elements.stream(), others)
+                .filter(element -> element.field == MESSAGE && !isRecorded(element))
+                .forEach(element -> ids.add(element.id));
         return ids;
     }
 
@@ -84,8 +114,15 @@ final class ForwardedDictionary {
                 continue;
             }
             byte[] bytes = config.bytes();
-            Element element = field == GROUP ? group(bytes) : message(bytes);
+            add(field == GROUP ? group(bytes) : message(bytes));
+        }
+    }
+
+    private void add(Element element) {
+        if (unused == null || element.field == GROUP || used.contains(element.id)) {
             elements.add(element);
+        } else {
+            unused.computeIfAbsent(element.id, id -> new ArrayList<>(1)).add(element);
         }
     }
 

@@ -26,7 +26,7 @@ import java.util.stream.Stream;
  * buffer, losses.
  *
  * <p>Invariants: only the forwarder's thread takes chunks. The dictionary of a message is given
- * before the message, if {@link #newEntries} is asked between {@link #find} and the chunks. A loss
+ * before the message, if {@link #newEntries} is asked between {@link #count} and the chunk. A loss
  * is reported once. Whoever ends the session but the forwarder asks it to ({@link #mustEnd}).
  */
 public final class ForwardedSession implements ExitingSession {
@@ -65,6 +65,22 @@ public final class ForwardedSession implements ExitingSession {
     private boolean isOver;
     /** The messages that are with the forwarder, and that nobody has yet. */
     private volatile LongSupplier unsent = () -> 0;
+
+    /** Counts messages that are passed on, and says which they are. */
+    private static final class PassedMessages extends SessionStats.Written {
+        private final ForwardedDictionary dictionary;
+
+        PassedMessages(SessionCore core, ForwardedDictionary dictionary) {
+            super(core.dictionary());
+            this.dictionary = dictionary;
+        }
+
+        @Override
+        long[] find(long message, int slot) {
+            dictionary.use(message);
+            return super.find(message, slot);
+        }
+    }
 
     /** Counts messages as lost. */
     private static final class LostMessages extends SessionStats.Written {
@@ -106,7 +122,7 @@ public final class ForwardedSession implements ExitingSession {
         this.forwarder = forwarder;
         this.progress = progress;
         dictionary = new ForwardedDictionary(core.filter());
-        counts = new SessionStats.Written(core.dictionary());
+        counts = new PassedMessages(core, dictionary);
     }
 
     /**
@@ -277,7 +293,10 @@ public final class ForwardedSession implements ExitingSession {
         return dictionary.all();
     }
 
-    /** The entries of the dictionary that were in no packet before. */
+    /**
+     * The entries of the dictionary that were in no packet before. Of a large dictionary they are
+     * those of messages that were counted.
+     */
     public synchronized List<byte[]> newEntries() {
         follow();
         return dictionary.fresh();

@@ -90,7 +90,8 @@ public record SessionStats(long messages, long lost, long bytes, List<OfGroup> g
             return copy;
         }
 
-        private long[] find(long message, int slot) {
+        /** The counts of a message that its slot lacks. Asked of each one once, or more often. */
+        long[] find(long message, int slot) {
             String group = dictionary.groupOfMessage(message);
             long[] of = groups.computeIfAbsent(group, name -> new long[2]);
             // Another one may become known.
