@@ -6,7 +6,7 @@
 use crate::counted;
 use crate::loggers::Protolog;
 use harness::{Calls, Logger as _, Shape, with_calls};
-use protolog_rt::Session;
+use protolog_rt::{Builder, Session};
 use rustix::time::{ClockId, clock_gettime};
 use std::path::Path;
 use std::sync::Barrier;
@@ -20,6 +20,9 @@ const WARM_UP: u64 = 1_000;
 
 /// The case beside the shapes: messages of two integers that two sessions record.
 const TWO_SESSIONS: &str = "two-sessions";
+
+/// Messages of two integers that a limit lets through.
+const LIMITED: &str = "limited";
 
 /// Repeats a call.
 pub(crate) struct Repeat(pub(crate) u64);
@@ -38,15 +41,24 @@ impl Calls for Repeat {
 
 /// A ring in memory.
 pub(crate) fn session(path: &Path) -> Protolog {
-    let session = Session::builder().file(path).enable_all().keep_newest().buffer_size(BUFFER);
-    Protolog(session.start().expect("start a session"))
+    Protolog(ring(path).start().expect("start a session"))
+}
+
+fn ring(path: &Path) -> Builder {
+    Session::builder().file(path).enable_all().keep_newest().buffer_size(BUFFER)
 }
 
 /// Logs so many messages.
 pub(crate) fn calls(case: &str, calls: u64) -> Option<()> {
-    let shape = if case == TWO_SESSIONS { Shape::TwoInts } else { Shape::of(case)? };
+    let is_two_ints = [TWO_SESSIONS, LIMITED].contains(&case);
+    let shape = if is_two_ints { Shape::TwoInts } else { Shape::of(case)? };
     let dir = tempfile::tempdir().expect("make a temporary directory");
-    let logger = session(&dir.path().join("one"));
+    let mut builder = ring(&dir.path().join("one"));
+    if case == LIMITED {
+        // More than any loop makes.
+        builder = builder.limit("verbose", "1000000/s burst 1000000");
+    }
+    let logger = Protolog(builder.start().expect("start a session"));
     if case == TWO_SESSIONS {
         let second = session(&dir.path().join("two"));
         with_calls(&logger, shape, Repeat(calls));

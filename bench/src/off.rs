@@ -1,7 +1,8 @@
-//! Calls that are switched off, in a loop, beside the same loop with nothing in it.
+//! Calls that write nothing, in a loop, beside the same loop with nothing in it: switched off, or
+//! enabled and left out by a rule.
 
 use crate::counted;
-use protolog_rt::{Init, Level, ProtoLogGroup, Session, d};
+use protolog_rt::{Builder, Init, Level, ProtoLogGroup, Session, d};
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
@@ -16,13 +17,19 @@ enum Ruled {
     Group,
 }
 
+#[derive(ProtoLogGroup)]
+enum LeftOut {
+    Sampled,
+    Limited,
+}
+
 static WORD: AtomicU32 = AtomicU32::new(0);
 
 /// A loop of so many turns.
 type Turns = fn(u64);
 
 /// The candidates by name. None uses the number of the turn, so that the loop is the same for all.
-const CANDIDATES: [(&str, Turns); 4] = [
+const CANDIDATES: [(&str, Turns); 6] = [
     ("empty", |turns| counted(turns, |_| ())),
     ("load", |turns| {
         counted(turns, |_| {
@@ -33,10 +40,30 @@ const CANDIDATES: [(&str, Turns); 4] = [
     }),
     ("protolog", |turns| counted(turns, |_| d!(Off::Group, "%d %d", 5, 7))),
     ("ruled", |turns| {
+        let session = recorded(|builder| builder.log_from(Level::Wtf));
         rule_another();
         counted(turns, |_| d!(Ruled::Group, "%d %d", 5, 7));
+        drop(session);
+    }),
+    ("passed-over", |turns| {
+        let session =
+            recorded(|builder| builder.enable_all().sample("LeftOut::Sampled", "1/1000000"));
+        counted(turns, |_| d!(LeftOut::Sampled, "%d %d", 5, 7));
+        drop(session);
+    }),
+    ("suppressed", |turns| {
+        let session =
+            recorded(|builder| builder.enable_all().limit("LeftOut::Limited", "1/h burst 1"));
+        counted(turns, |_| d!(LeftOut::Limited, "%d %d", 5, 7));
+        drop(session);
     }),
 ];
+
+/// A session. It keeps the newest messages, so that there is no other thread.
+fn recorded(configure: impl FnOnce(Builder) -> Builder) -> Session {
+    let builder = Session::builder().file("/dev/null").keep_newest();
+    configure(builder).start().expect("start a session")
+}
 
 /// Has a rule switch on another call of the group, which is never made.
 fn rule_another() {

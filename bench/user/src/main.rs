@@ -5,7 +5,7 @@
 //! measure CANDIDATE SHAPE FILE  see the harness: a round of `protolog`, which streams, or `recorder`
 //! serve protolog SHAPE …        the same: messages to a tracing service
 //! kill CANDIDATE FILE           the same: messages before a sudden end
-//! turns empty|protolog TURNS    a loop with nothing, or with a call that is switched off
+//! turns CANDIDATE TURNS         a loop with nothing, or with a call that writes nothing
 //! calls CASE CALLS              calls that are switched on, to a ring in memory
 //! ```
 //!
@@ -14,7 +14,7 @@
 //! and statics of the runtime have addresses that only the linker knows.
 
 use harness::{Calls, Candidate, Joined, JoinedCandidate, Logger, Shape, with_calls};
-use protolog_rt::{Level, ProtoLogGroup, Session, d, e, i};
+use protolog_rt::{Builder, Init, Level, ProtoLogGroup, Session, d, e, i};
 use std::hint::black_box;
 use std::marker::PhantomData;
 use std::path::Path;
@@ -34,6 +34,9 @@ enum Group {
     On,
     Off,
     Other,
+    Ruled,
+    Sampled,
+    Limited,
 }
 
 fn main() -> ExitCode {
@@ -78,13 +81,56 @@ fn turns_of(name: &str, turns: u64) -> Option<()> {
     match name {
         "empty" => counted(turns, |_| ()),
         "protolog" => counted(turns, |_| d!(Group::Off, "%d %d", 5, 7)),
+        "ruled" => {
+            let session = recorded(|builder| builder.log_from(Level::Wtf));
+            rule_another();
+            counted(turns, |_| d!(Group::Ruled, "%d %d", 5, 7));
+            drop(session);
+        }
+        "passed-over" => {
+            let session =
+                recorded(|builder| builder.enable_all().sample("Group::Sampled", "1/1000000"));
+            counted(turns, |_| d!(Group::Sampled, "%d %d", 5, 7));
+            drop(session);
+        }
+        "suppressed" => {
+            let session =
+                recorded(|builder| builder.enable_all().limit("Group::Limited", "1/h burst 1"));
+            counted(turns, |_| d!(Group::Limited, "%d %d", 5, 7));
+            drop(session);
+        }
         _ => return None,
     }
     Some(())
 }
 
+/// Has a rule switch on another call of the group, which is never made.
+fn rule_another() {
+    let dir = tempfile::tempdir().expect("make a temporary directory");
+    let file = dir.path().join("settings");
+    std::fs::write(&file, "site \"another call\"=on\n").expect("write settings");
+    let init = Init::new().control(false).persistent_settings(false).config_file(&file);
+    init.groups::<Group>().start().expect("apply settings");
+    if black_box(false) {
+        d!(Group::Ruled, "another call");
+    }
+    assert!(Group::Ruled.is_enabled(Level::Debug), "the other call is on");
+}
+
+/// A session. It keeps the newest messages, so that there is no other thread.
+fn recorded(configure: impl FnOnce(Builder) -> Builder) -> Session {
+    let builder = Session::builder().file("/dev/null").keep_newest();
+    configure(builder).start().expect("start a session")
+}
+
 fn calls_of(case: &str, calls: u64) -> Option<()> {
     let dir = tempfile::tempdir().expect("make a temporary directory");
+    if case == "limited" {
+        // More than any loop makes. A rule is the program's, whichever session it comes with.
+        drop(recorded(|builder| {
+            builder.enable_all().limit("verbose", "1000000/s burst 1000000")
+        }));
+    }
     let logger = User::<Ring>::open(&dir.path().join("one"));
     let second = (case == "two-sessions").then(|| User::<Ring>::open(&dir.path().join("two")));
     let texts = |bytes: usize| -> Vec<String> {
@@ -94,7 +140,7 @@ fn calls_of(case: &str, calls: u64) -> Option<()> {
         Repeat(calls).run(|number| logger.int_and_text(number, &texts[number as usize % TEXTS]));
     };
     match case {
-        "two-sessions" => with_calls(&logger, Shape::TwoInts, Repeat(calls)),
+        "two-sessions" | "limited" => with_calls(&logger, Shape::TwoInts, Repeat(calls)),
         "new-8" => new(&texts(8)),
         "new-40" => new(&texts(40)),
         _ => with_calls(&logger, Shape::of(case)?, Repeat(calls)),

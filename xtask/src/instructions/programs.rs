@@ -10,8 +10,11 @@ use crate::{Result, callgrind, shell, toolchain, workspace};
 const REPETITIONS: u64 = 50_000;
 
 /// Names in the table, and the work of the programs.
-const CALLS: [(&str, [&str; 2]); 8] = [
+const CALLS: [(&str, [&str; 2]); 12] = [
     ("switched off", ["turns", "protolog"]),
+    ("switched off beside one by a rule", ["turns", "ruled"]),
+    ("passed over by sampling", ["turns", "passed-over"]),
+    ("suppressed by a limit", ["turns", "suppressed"]),
     ("two integers", ["calls", "two-ints"]),
     ("an integer and a text, one of 8", ["calls", "int-and-text"]),
     ("two integers and a float", ["calls", "two-ints-and-float"]),
@@ -19,6 +22,7 @@ const CALLS: [(&str, [&str; 2]); 8] = [
     ("an integer and a new text, 8 bytes", ["calls", "new-8"]),
     ("an integer and a new text, 40 bytes", ["calls", "new-40"]),
     ("two integers to two sessions", ["calls", "two-sessions"]),
+    ("two integers, let through by a limit", ["calls", "limited"]),
 ];
 
 /// Messages of two traces: the difference of their instructions is that of their messages alone.
