@@ -1,5 +1,5 @@
-//! `read-log` from arguments to output: the forms of entries here; filters, traces that can't be
-//! read as they stand, and the real program in files of their own.
+//! `read-log` from arguments to output: how entries look here; forms, filters, traces that can't be
+//! read as they stand, the pager, and the real program in files of their own.
 
 mod any_times;
 mod containers;
@@ -8,7 +8,9 @@ mod description;
 mod directories;
 mod filters;
 mod followed;
+mod forms;
 mod inputs;
+mod pager;
 mod program;
 mod spans;
 mod spans_around;

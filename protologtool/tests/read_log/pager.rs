@@ -1,8 +1,6 @@
 //! `read-log` on a terminal, that of `script`: the pager, and links to sources.
 
-#[path = "../../protolog-reader/tests/common/trace/mod.rs"]
-mod description;
-
+use super::description;
 use protolog_testkit::{TempDir, temp_dir, tool};
 use std::fmt::Write as _;
 use std::fs;

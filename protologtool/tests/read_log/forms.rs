@@ -1,8 +1,6 @@
 //! The forms in which `read-log` shows a log, and which entries it chooses by their place.
 
-#[path = "../../protolog-reader/tests/common/trace/mod.rs"]
-mod description;
-
+use super::description;
 use protolog_testkit::assert_eq_text;
 use protologtool::cli::{self, Exit};
 use protologtool::system::Memory;
@@ -166,7 +164,7 @@ fn what_does_not_fit_together_is_refused() {
 /// and the text without them.
 #[test]
 fn no_form_passes_on_what_a_terminal_or_a_spreadsheet_obeys() {
-    let table = include_str!("../../protolog-core/testdata/controls.tsv");
+    let table = include_str!("../../../protolog-core/testdata/controls.tsv");
     let codes = table.lines().skip(1).map(|line| line.split('\t').next().unwrap());
     let controls: String =
         codes.map(|code| char::from_u32(u32::from_str_radix(code, 16).unwrap()).unwrap()).collect();
