@@ -51,8 +51,9 @@ const MESSAGES: &str = "
 /// The number of these columns.
 pub(crate) const FIXED_COLUMNS: usize = 20;
 
-/// Rows of `messages` are sorted by id, variant and first text in each row group: the arguments of
-/// a template are side by side, and texts with the same beginning follow each other.
+/// Rows of `messages` are sorted by id, variant and first text in each row group, unless messages
+/// share these texts: the arguments of a template are side by side, and texts with the same
+/// beginning follow each other.
 const MESSAGE_ORDER: &[usize] = &[10, 11, FIXED_COLUMNS];
 
 const LOSSES: &str = "

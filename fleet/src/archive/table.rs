@@ -33,6 +33,11 @@ const OWN_GROUP: usize = 8 << 10;
 /// than is saved.
 const LARGE: usize = 64 << 10;
 
+/// Rows stay in the order of time if one in so many has a text that another message has had, as the
+/// id of a request is in all of its messages. Where fewer have, arguments of one meaning side by
+/// side save more.
+const ROWS_FOR_SHARED: usize = 8;
+
 /// A value in a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Cell<'a> {
@@ -128,19 +133,17 @@ impl Table {
         self.rows == 0
     }
 
-    /// Writes the rows as row groups, and forgets them: one for each message that has many, and
-    /// one for each run of the others between them. Returns their number.
+    /// Writes the rows as row groups, and forgets them. Returns their number.
     pub(super) fn write(
         &mut self,
         file: &mut SerializedFileWriter<impl Write + Send>,
     ) -> Result<usize> {
-        let order = self.order();
         let texts: Vec<ByteArray> =
             self.texts.list.iter().map(|text| ByteArray::from(&**text)).collect();
-        let groups = self.groups(&order);
-        let count = groups.len();
-        for rows in groups {
-            self.write_group(&order[rows], &texts, file)?;
+        let layout = self.layout();
+        let count = layout.groups.len();
+        for rows in layout.groups {
+            self.write_group(&layout.order[rows], &texts, file)?;
         }
         self.columns.iter_mut().for_each(Column::clear);
         self.texts = Texts::default();
@@ -150,7 +153,7 @@ impl Table {
 
     /// The best encodings of the columns of 64 bits whose names are `chosen`, for these rows.
     pub(super) fn encodings(&self, schema: &Type, chosen: fn(&str) -> bool) -> Result<Encodings> {
-        let (order, mut encodings) = (self.order(), Encodings::new());
+        let (order, mut encodings) = (self.layout().order, Encodings::new());
         let columns = self.columns.iter().zip(schema.get_fields());
         for (column, field) in columns.filter(|(_, field)| chosen(field.name())) {
             let rows = Rows { order: &order, defined: column.defined.as_deref() };
@@ -197,20 +200,21 @@ impl Table {
         group.close().map(drop)
     }
 
-    /// The row groups, as parts of the order.
-    fn groups(&self, order: &[usize]) -> Vec<Range<usize>> {
-        if order.len() < LARGE {
-            return std::iter::once(0..order.len()).collect();
-        }
+    /// The rows in the order of the file, and its row groups.
+    fn layout(&self) -> Layout {
+        let order = self.sorted();
+        if self.shares_texts(&order) { self.by_time(&order) } else { self.by_message(order) }
+    }
+
+    /// The rows sorted by message: a row group for each that has many, and one for each run of the
+    /// others between them.
+    fn by_message(&self, order: Vec<usize>) -> Layout {
         let mut groups: Vec<Range<usize>> = Vec::new();
         let mut at = 0;
-        let key =
-            |row: usize| self.sorted_by.first().map(|by| self.columns[*by].key(row, &self.texts));
-        let runs = order.chunk_by(|one, other| key(*one) == key(*other));
         // The last group takes what follows, unless it is that of one message.
         let mut is_open = false;
-        for run in runs {
-            let is_large = run.len() >= OWN_GROUP;
+        for run in self.runs(&order) {
+            let is_large = order.len() >= LARGE && run.len() >= OWN_GROUP;
             match groups.last_mut() {
                 Some(last) if is_open && !is_large => last.end += run.len(),
                 _ => groups.push(at..at + run.len()),
@@ -218,11 +222,56 @@ impl Table {
             at += run.len();
             is_open = !is_large;
         }
-        groups
+        Layout { order, groups }
     }
 
-    /// The rows in the order of the file.
-    fn order(&self) -> Vec<usize> {
+    /// The rows as they were added, so that equal texts are neighbours: a row group of messages
+    /// that have many, and one of the others, sorted, so that who looks for these reads no more.
+    fn by_time(&self, sorted: &[usize]) -> Layout {
+        let is_small = sorted.len() < LARGE;
+        let (many, few): (Vec<&[usize]>, Vec<&[usize]>) =
+            self.runs(sorted).partition(|run| is_small || run.len() >= OWN_GROUP);
+        let mut order = many.concat();
+        order.sort_unstable();
+        let ends = order.len();
+        order.extend(few.concat());
+        let groups = [0..ends, ends..order.len()];
+        Layout { order, groups: groups.into_iter().filter(|rows| !rows.is_empty()).collect() }
+    }
+
+    /// The rows of each message, of rows that are sorted.
+    fn runs<'a>(&'a self, sorted: &'a [usize]) -> impl Iterator<Item = &'a [usize]> {
+        let by = self.sorted_by.first();
+        let key = move |row: usize| by.map(|by| self.columns[*by].key(row, &self.texts));
+        sorted.chunk_by(move |one, other| key(*one) == key(*other))
+    }
+
+    /// Returns whether texts that differ in a message are in others, too, in most rows: what the
+    /// rows are sorted by last.
+    fn shares_texts(&self, sorted: &[usize]) -> bool {
+        let Some(Column { values: Values::Text(ids), defined }) =
+            self.sorted_by.last().map(|by| &self.columns[*by])
+        else {
+            return false;
+        };
+        let is_there = |row: usize| defined.as_ref().is_none_or(|defined| defined[row]);
+        let mut seen = vec![false; self.texts.list.len()];
+        let mut shared = 0;
+        for run in self.runs(sorted) {
+            // Equal texts of a message follow each other, but for variants, which are rare.
+            let mut last = None;
+            for row in run.iter().copied().filter(|row| is_there(*row)) {
+                let text = ids[row] as usize;
+                if last.replace(text) != Some(text) {
+                    shared += usize::from(std::mem::replace(&mut seen[text], true));
+                }
+            }
+        }
+        shared > 0 && shared * ROWS_FOR_SHARED >= sorted.len()
+    }
+
+    /// The rows sorted by message.
+    fn sorted(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.rows).collect();
         let key = |row: usize, column: usize| self.columns[column].key(row, &self.texts);
         order.sort_by(|one, other| {
@@ -231,6 +280,14 @@ impl Table {
         });
         order
     }
+}
+
+/// The rows of a block as they are written.
+#[derive(Debug, PartialEq)]
+struct Layout {
+    order: Vec<usize>,
+    /// Parts of the order.
+    groups: Vec<Range<usize>>,
 }
 
 /// The rows of a column.
@@ -350,10 +407,50 @@ mod tests {
             for (id, count) in counts {
                 (0..*count).for_each(|_| table.push(&[Cell::Text(id)]));
             }
-            table.groups(&table.order())
+            table.layout().groups
         };
         let many = [("d", 20), ("a", 60_000), ("b", 10), ("c", 9_000), ("e", 30)];
         assert_eq!(groups(&many), [0..60_000, 60_000..60_010, 60_010..69_010, 69_010..69_060]);
         assert_eq!(groups(&[("a", 50_000), ("b", 9_000)]).len(), 1);
+    }
+
+    /// A table of messages and texts: of each message its number, text and rows.
+    fn with_texts(rows: impl Iterator<Item = (String, String)>) -> Table {
+        const COLUMNS: &str = "REQUIRED BYTE_ARRAY id (STRING); OPTIONAL BYTE_ARRAY s0 (STRING);";
+        let schema = parse_message_type(&format!("message m {{ {COLUMNS} }}")).unwrap();
+        let mut table = Table::new(&schema, &[0, 1]);
+        for (id, text) in rows {
+            table.push(&[Cell::Text(&id), Cell::Text(&text)]);
+        }
+        table
+    }
+
+    #[test]
+    fn rows_whose_texts_are_in_several_messages_stay_in_their_order() {
+        let requests = |messages: usize| {
+            (0..90).map(move |row| ((row % messages).to_string(), format!("r{}", 99 - row / 3)))
+        };
+        let rows: Vec<usize> = (0..90).collect();
+        let layout = with_texts(requests(3)).layout();
+        assert_eq!((&layout.order, layout.groups.len()), (&rows, 1));
+        // The same texts, each in one message.
+        assert_ne!(with_texts(requests(1)).layout().order, rows);
+        // Of few texts, sorting makes runs, which cost nothing.
+        let few = (0..90).map(|row| ((row % 3).to_string(), format!("host {}", row % 2)));
+        assert_ne!(with_texts(few).layout().order, rows);
+    }
+
+    #[test]
+    fn rare_messages_have_a_row_group_where_frequent_ones_share_texts() {
+        let id = |row: usize| if row % 1_000 == 7 { "rare" } else { ["a", "b"][row % 2] };
+        let rows = (0..LARGE).map(|row| (id(row).to_owned(), format!("r{}", row / 2)));
+        let Layout { order, groups } = with_texts(rows).layout();
+        let rare = (0..LARGE).filter(|row| id(*row) == "rare");
+        let ends = LARGE - rare.clone().count();
+        assert_eq!(groups, [0..ends, ends..LARGE]);
+        assert!(order[..ends].is_sorted());
+        let mut found = order[ends..].to_vec();
+        found.sort_unstable();
+        assert!(found.into_iter().eq(rare));
     }
 }
