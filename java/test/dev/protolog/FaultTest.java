@@ -27,6 +27,15 @@ public final class FaultTest {
         Map.Entry<Integer, List<String>> found = sweep(STEP, "");
         check("problems", found.getValue(), List.of());
         check("places fail", found.getKey() > 500, true);
+        Map.Entry<Integer, List<String>> starts = starts();
+        check("problems of starts", starts.getValue(), List.of());
+        check("starts fail", starts.getKey() > 50, true);
+    }
+
+    @SuppressWarnings("unchecked")
+    static Map.Entry<Integer, List<String>> starts() throws Exception {
+        Class<?> starts = new FaultLoader().loadClass(FaultStarts.class.getName());
+        return (Map.Entry<Integer, List<String>>) starts.getMethod("run").invoke(null);
     }
 
     @SuppressWarnings("unchecked")

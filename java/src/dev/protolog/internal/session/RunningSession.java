@@ -62,7 +62,6 @@ public final class RunningSession implements ExitingSession {
             parts = new Parts(core, new KeptTrace(core, started, config.compression(), config.earlier(), own), stream, triggers);
             core.setStats(this::stats);
             core.open();
-            Routing.apply(config.rules());
             Sessions.add(core);
             // Messages that became known between the two.
             core.dictionary().addKnown();
@@ -75,6 +74,8 @@ public final class RunningSession implements ExitingSession {
             if (triggers != null && config.triggers().watchesUncaught()) {
                 UncaughtExceptions.watch(core.causes());
             }
+            // They hold for the whole program, so a start that fails must leave none.
+            Routing.apply(config.rules());
         } catch (IOException | RuntimeException | Error e) {
             AtExit.remove(this);
             if (triggers != null) {
