@@ -27,9 +27,10 @@ pub(super) use table::filter;
 
 use super::source::SettingSource;
 use super::{mark_groups, notify_change};
-use crate::sync::{AtomicBool, Ordering};
+use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 use crate::sys::fork::{ForkLock, Order};
 use crate::sys::modules::load_count;
+use crate::text_queue;
 use calls::{KnownCall, for_each_call};
 use limiter::{BucketKey, Buckets};
 use protolog_core::Level;
@@ -92,6 +93,9 @@ static LIST: ForkLock<Vec<Rule>> = ForkLock::new(Order::RuleList, Vec::new());
 
 /// True once there was a rule.
 static HAS_RULES: AtomicBool = AtomicBool::new(false);
+
+/// The number of groups whose declared rate found no place among the rules.
+static LEFT_OUT: AtomicUsize = AtomicUsize::new(0);
 
 /// Adds rules, each after those before it, and applies all. The caller holds no lock.
 pub(crate) fn apply(new: Vec<Rule>) {
@@ -195,11 +199,11 @@ pub(super) fn on_register(declared: Vec<(&str, Rate)>) {
     }
     let Some(mut applied) = APPLIED.lock_within_limit() else { return };
     let is_declared = !declared.is_empty();
+    let mut left_out = Vec::new();
     if is_declared {
         let mut all = rules();
-        for (group, rate) in declared {
-            declare(&mut all, group, rate);
-        }
+        left_out
+            .extend(declared.into_iter().filter(|(group, rate)| !declare(&mut all, group, *rate)));
         *LIST.lock() = all;
         HAS_RULES.store(true, Ordering::Release);
     }
@@ -208,6 +212,31 @@ pub(super) fn on_register(declared: Vec<(&str, Rate)>) {
         look_at_calls(&mut applied);
     }
     mark(&applied);
+    drop(applied);
+    if let Some((group, _)) = left_out.first() {
+        LEFT_OUT.fetch_add(left_out.len(), Ordering::Relaxed);
+        let line = format!(
+            "protolog: {}\n",
+            not_sampled(left_out.len(), &format!(", `{group}` among them"))
+        );
+        text_queue::write_line(line.as_bytes());
+    }
+}
+
+/// Returns the problem that groups are not sampled as they declare, and a help line; none if all
+/// are.
+pub(crate) fn left_out() -> Option<String> {
+    let count = LEFT_OUT.load(Ordering::Relaxed);
+    (count > 0).then(|| not_sampled(count, ""))
+}
+
+/// `count` groups, and words about one of them.
+fn not_sampled(count: usize, among: &str) -> String {
+    let groups = if count == 1 { "1 group is" } else { &format!("{count} groups are") };
+    format!(
+        "{groups} not sampled as declared{among}: a program keeps {MAX_RULES} rules\n\
+         help: take several groups by one rule, as in `site debug=sample:1/100`"
+    )
 }
 
 /// Changes the list of rules, and applies it.
@@ -250,15 +279,21 @@ fn add(all: &mut Vec<Rule>, new: Rule) {
     drop_idle(all);
 }
 
-/// Adds the rule that a group declares: before all others, whatever else is said of it.
-fn declare(all: &mut Vec<Rule>, group: &str, rate: Rate) {
+/// Adds the rule that a group declares: before all others, whatever else is said of it. Returns
+/// false if there is no place for it.
+fn declare(all: &mut Vec<Rule>, group: &str, rate: Rate) -> bool {
     let selector = format!("group {}", Quoted(group));
     let is_known = |rule: &Rule| rule.source == SettingSource::Group && *rule.selector == *selector;
-    let Ok(selector) = Selector::parse(&selector) else { return };
-    if !all.iter().any(is_known) && all.len() < MAX_RULES {
-        let setting = SiteSetting { sample: Some(Some(rate)), ..SiteSetting::default() };
-        all.insert(0, Rule::new(&selector, setting, SettingSource::Group));
+    let Ok(selector) = Selector::parse(&selector) else { return false };
+    if all.iter().any(is_known) {
+        return true;
     }
+    if all.len() >= MAX_RULES {
+        return false;
+    }
+    let setting = SiteSetting { sample: Some(Some(rate)), ..SiteSetting::default() };
+    all.insert(0, Rule::new(&selector, setting, SettingSource::Group));
+    true
 }
 
 /// Returns whether a rule does more than to end others.
@@ -490,5 +525,20 @@ mod tests {
             add(&mut all, rule(&format!("g{number}"), "on"));
         }
         assert_eq!((all.len(), &*all[0].selector), (MAX_RULES, "g1"));
+    }
+
+    #[test]
+    fn a_rate_without_a_place_is_said_to_have_none() {
+        let rate = Rate::new(1, 2).expect("a rate");
+        let mut all = Vec::new();
+        let groups: Vec<_> = (0..=MAX_RULES).map(|number| format!("a::G{number}")).collect();
+        let added: Vec<_> = groups.iter().map(|group| declare(&mut all, group, rate)).collect();
+        assert_eq!(added.iter().filter(|added| **added).count(), MAX_RULES);
+        assert!(!added[MAX_RULES] && declare(&mut all, "a::G0", rate), "one that is known");
+        assert_eq!(
+            not_sampled(2, ", `a::G256` among them"),
+            "2 groups are not sampled as declared, `a::G256` among them: a program keeps 256 \
+             rules\nhelp: take several groups by one rule, as in `site debug=sample:1/100`"
+        );
     }
 }

@@ -45,6 +45,9 @@ pub(super) fn rules(answer: &mut Answer) {
             answer.line(Reply::Problem(problem.lines().next().unwrap_or_default()));
         }
     }
+    if let Some(problem) = rules::left_out() {
+        answer.line(Reply::Problem(problem.lines().next().unwrap_or_default()));
+    }
 }
 
 /// Returns the rules in the text of a request.
