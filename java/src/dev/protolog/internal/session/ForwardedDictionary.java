@@ -20,7 +20,8 @@ import java.util.stream.Stream;
  * <p>Of a large one, which would leave a small ring of the service no room for messages, it gives
  * the groups, and of the messages those that the session has.
  *
- * <p>Invariant: a message whose group is not known is in it.
+ * <p>Invariants: a message whose group is not known is in it. After an error out of memory it is
+ * what it was, or has an entry twice.
  */
 final class ForwardedDictionary {
     private static final int VIEWER_CONFIG = 105;
@@ -36,7 +37,7 @@ final class ForwardedDictionary {
 
     private final Filter filter;
     /** What is given. */
-    private final List<Element> elements = new ArrayList<>();
+    private List<Element> elements = new ArrayList<>();
     /** The messages that the session has. */
     private final Set<Long> used = new HashSet<>();
     /** The messages of a large dictionary that the session does not have; null of a small one. */
@@ -71,11 +72,13 @@ final class ForwardedDictionary {
 
     /** The session has this message. */
     void use(long message) {
-        boolean isNew = used.add(message);
-        if (isNew && unused != null) {
-            List<Element> entries = unused.remove(message);
-            elements.addAll(entries == null ? List.of() : entries);
+        List<Element> entries = unused == null ? null : unused.get(message);
+        if (entries != null) {
+            // Before it is taken from there, since this may find no memory.
+            elements.addAll(entries);
+            unused.remove(message);
         }
+        used.add(message);
     }
 
     /** All entries, as packets; of a large dictionary those in use. */
@@ -84,10 +87,13 @@ final class ForwardedDictionary {
         if (unused != null || packets.stream().mapToLong(packet -> packet.length).sum() <= LARGE) {
             return packets;
         }
-        unused = new HashMap<>();
-        List<Element> known = List.copyOf(elements);
-        elements.clear();
-        known.forEach(this::add);
+        List<Element> inUse = new ArrayList<>();
+        Map<Long, List<Element>> others = new HashMap<>();
+        elements.forEach(element -> add(element, inUse, others));
+        // Nothing is called from here on.
+        elements = inUse;
+        unused = others;
+        given = 0;
         return packets(0);
     }
 
@@ -114,15 +120,16 @@ final class ForwardedDictionary {
                 continue;
             }
             byte[] bytes = config.bytes();
-            add(field == GROUP ? group(bytes) : message(bytes));
+            add(field == GROUP ? group(bytes) : message(bytes), elements, unused);
         }
     }
 
-    private void add(Element element) {
-        if (unused == null || element.field == GROUP || used.contains(element.id)) {
-            elements.add(element);
+    /** Adds an element to those in use, or to the others, if there are any. */
+    private void add(Element element, List<Element> inUse, Map<Long, List<Element>> others) {
+        if (others == null || element.field == GROUP || used.contains(element.id)) {
+            inUse.add(element);
         } else {
-            unused.computeIfAbsent(element.id, id -> new ArrayList<>(1)).add(element);
+            others.computeIfAbsent(element.id, id -> new ArrayList<>(1)).add(element);
         }
     }
 
