@@ -189,7 +189,7 @@ impl Instance {
         scope: Scope,
         outlet: &mut Outlet,
     ) -> io::Result<Forwarded> {
-        let sequence = sequence(&mut self.sequences, info.writer_id, self.target, outlet)?;
+        let sequence = sequence_of(&mut self.sequences, info.writer_id, self.target, outlet)?;
         if info.chunk_id != sequence.next {
             return Ok(Forwarded::Waits);
         }
@@ -199,6 +199,11 @@ impl Instance {
         }
         let Some(chunk) = reader.read(info) else { return Ok(Forwarded::Nothing) };
         let committed = chunk.committed();
+        if sequence.writer.is_some() && !self.write_texts_for(info, &committed, outlet)? {
+            chunk.put_back();
+            return Ok(Forwarded::NoRoom);
+        }
+        let sequence = sequence_of(&mut self.sequences, info.writer_id, self.target, outlet)?;
         let copied = if sequence.writer.is_none() {
             self.counts.lose(info.writer_id, &committed, info.is_complete);
             CopiedPart::Bytes(0)
@@ -347,7 +352,7 @@ impl Instance {
         losses: Vec<LossCount>,
         outlet: &mut Outlet,
     ) -> io::Result<bool> {
-        let sequence = sequence(&mut self.sequences, writer.id, self.target, outlet)?;
+        let sequence = sequence_of(&mut self.sequences, writer.id, self.target, outlet)?;
         sequence.close(outlet)?;
         let is_written = match &mut sequence.writer {
             Some(to) => outlet.write(to, &self.session.sequence_end(writer, &losses))?,
@@ -384,7 +389,7 @@ enum Forwarded {
 }
 
 /// Returns the sequence of a writer, a new one if need be.
-fn sequence<'a>(
+fn sequence_of<'a>(
     sequences: &'a mut HashMap<u16, ForwardedSequence>,
     writer: u16,
     target: u32,

@@ -221,6 +221,7 @@ fn obey(word: &str, rest: &str, job: &str, number: &mut u64, logged: &Path) -> S
             (0..count).for_each(|at: u64| d!(Log::Declared, "declared %d", at));
         }
         "templates" => log_templates(rest),
+        "own-templates" => log_templates_to_own(rest),
         "say" => i!(Log::Work, "%s", rest),
         "own" => {
             let session = Session::builder().file(rest).enable_all().start().expect("a session");
@@ -240,10 +241,7 @@ fn obey(word: &str, rest: &str, job: &str, number: &mut u64, logged: &Path) -> S
         }
         "sleep" => thread::sleep(Duration::from_millis(rest.parse().expect("milliseconds"))),
         "status" => return format!("{:?}", producer::status()),
-        "long" => {
-            let text = "x".repeat(rest.parse().expect("a size"));
-            i!(Log::Work, "long %s", text);
-        }
+        "long" => i!(Log::Work, "long %s", "x".repeat(rest.parse().expect("a size"))),
         other => return start_another(other, rest),
     }
     String::new()
@@ -300,6 +298,13 @@ fn log_templates(numbers: &str) {
         let template = format!("template {number} of many, with {} and %d", "words ".repeat(12));
         dynamic::log(&Log::Work, Level::Info, &template, &[Arg::Int(number)]);
     }
+}
+
+/// As [`log_templates`], to a session of the process: what they are is known then.
+fn log_templates_to_own(numbers: &str) {
+    let session = Session::builder().file("/dev/null").enable_all().start().expect("a session");
+    log_templates(numbers);
+    session.stop().expect("stop it");
 }
 
 /// Logs on a thread that ends then.

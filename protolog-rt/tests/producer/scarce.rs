@@ -14,11 +14,17 @@ const LITTLE: Change = Change::LittleMemory(64 << 10);
 /// Messages in a trace, and those that it counts as lost.
 #[track_caller]
 pub(crate) fn accounted(trace: &ServiceTrace) -> (u64, u64) {
+    accounted_with(trace, &[])
+}
+
+/// As above, where Perfetto may count the errors `allowed`.
+#[track_caller]
+pub(crate) fn accounted_with(trace: &ServiceTrace, allowed: &[&str]) -> (u64, u64) {
     let log = trace.log();
     let is_message = |reason: &LossReason| matches!(reason, LossReason::Reported(_));
     let all = log.stats().lost.iter().filter(|((reason, _), _)| is_message(reason));
     let lost = all.map(|(_, count)| count).sum();
-    (trace.messages_with(&[]).len() as u64, lost)
+    (trace.messages_with(allowed).len() as u64, lost)
 }
 
 /// Many threads that log rarely have more chunks than the memory, and nobody gives theirs back:

@@ -2,15 +2,17 @@
 //!
 //! A small dictionary is written in full, again and again, so that a ring always has it. Of a large
 //! one, which would leave a small ring no room for messages, only messages that the session has are
-//! written, each as soon as it has.
+//! written, each before the first chunk that has it: a service that stands still takes nothing
+//! later.
 //!
-//! Invariant: each message that was forwarded is in the dictionary by the end of the round, or the
-//! head is due.
+//! Invariant: each message of a chunk that was forwarded is in the dictionary, or the head is due;
+//! each of a startup buffer by the end of the round.
 
 use super::Instance;
 use crate::producer::link::MEMORY;
 use crate::producer::outlet::Outlet;
 use crate::session::packets::dictionary::Dictionary;
+use protolog_shmem::{ChunkInfo, Committed};
 use std::collections::HashSet;
 use std::io;
 
@@ -26,7 +28,7 @@ const LARGE: u64 = MEMORY as u64 / 8;
 /// See the module.
 #[derive(Debug, Default)]
 pub(super) struct TraceHead {
-    /// What was written last, to which texts that are interned later are added.
+    /// What was written last, to which texts of later messages are added.
     dictionary: Dictionary,
     /// The messages that are in use, where the dictionary is large.
     in_use: Option<HashSet<u64>>,
@@ -60,15 +62,45 @@ impl Instance {
         let packets = match &mut self.head.in_use {
             None => packets(|give| self.head.dictionary.write_interned(give)),
             Some(in_use) => {
-                let new = self.counts.take_new();
+                let mut new = self.counts.take_new();
+                new.retain(|id| in_use.insert(*id));
                 if new.is_empty() {
                     return Ok(());
                 }
-                in_use.extend(&new);
-                whole(&mut self.session.dictionary_of(new.into_iter().collect()))
+                self.head.dictionary.include(&new);
+                whole(&mut self.head.dictionary)
             }
         };
-        self.write_all(&packets, outlet)
+        let is_written = self.write_all(&packets, outlet)?;
+        // The rest comes once there is room.
+        self.head.is_due |= !is_written;
+        Ok(())
+    }
+
+    /// Writes what a large dictionary lacks for a writer's next chunk. False where there is no room
+    /// for it, and thus none for the chunk.
+    pub(super) fn write_texts_for(
+        &mut self,
+        info: &ChunkInfo,
+        committed: &Committed<'_>,
+        outlet: &mut Outlet,
+    ) -> io::Result<bool> {
+        let Some(in_use) = &self.head.in_use else { return Ok(true) };
+        let ids = self.counts.preview(info.writer_id, committed, info.is_complete);
+        let new: Vec<u64> = ids.into_iter().filter(|id| !in_use.contains(id)).collect();
+        if new.is_empty() {
+            return Ok(true);
+        }
+        let groups = self.head.dictionary.group_count();
+        self.head.dictionary.include(&new);
+        let packets = whole(&mut self.head.dictionary);
+        if self.write_all(&packets, outlet)? {
+            self.head.in_use.get_or_insert_default().extend(new);
+            return Ok(true);
+        }
+        self.head.dictionary.forget(&new);
+        self.head.is_due |= self.head.dictionary.group_count() > groups;
+        Ok(false)
     }
 
     /// Writes all of it.
@@ -78,7 +110,9 @@ impl Instance {
         self.head.bytes = description.len() as u64;
         self.head.since = 0;
         let packets = self.whole_dictionary();
-        self.write_all(&packets, outlet)
+        let is_written = self.write_all(&packets, outlet)?;
+        self.head.is_due |= !is_written;
+        Ok(())
     }
 
     /// Returns the packets of the dictionary. Texts of libraries that were loaded since the last
@@ -90,21 +124,21 @@ impl Instance {
             if all.iter().map(|packet| packet.len() as u64).sum::<u64>() <= LARGE {
                 return all;
             }
-            self.head.dictionary = Dictionary::default();
         }
         let in_use = self.head.in_use.get_or_insert_default();
         in_use.extend(self.counts.take_new());
-        whole(&mut self.session.dictionary_of(in_use.clone()))
+        self.head.dictionary = self.session.dictionary_of(in_use.clone());
+        whole(&mut self.head.dictionary)
     }
 
-    /// Writes packets of the dictionary.
-    fn write_all(&mut self, packets: &[Vec<u8>], outlet: &mut Outlet) -> io::Result<()> {
+    /// Writes packets of the dictionary. Returns whether all are written.
+    fn write_all(&mut self, packets: &[Vec<u8>], outlet: &mut Outlet) -> io::Result<bool> {
+        let mut is_written = true;
         for packet in packets {
             self.head.bytes += packet.len() as u64;
-            // The rest comes once there is room.
-            self.head.is_due |= !outlet.write(&mut self.own, packet)?;
+            is_written &= outlet.write(&mut self.own, packet)?;
         }
-        Ok(())
+        Ok(is_written)
     }
 }
 

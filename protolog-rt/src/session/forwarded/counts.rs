@@ -5,15 +5,15 @@
 
 use crate::loss::{LossCause, LossCount};
 use crate::session::arbiter::requests::SoFar;
-use crate::session::packets::copied::split;
+use crate::session::packets::copied::{MESSAGE, split};
 use crate::session::packets::dictionary::Dictionary;
 use crate::session::packets::gap::{Gap, records};
-use crate::session::packets::message_counts::Counts;
+use crate::session::packets::message_counts::{self, Counts};
 use crate::session::packets::sequence_state::SequenceState;
 use crate::session::stream::drain::{PacketSink, Sequence};
 use protolog_core::chunk::Packets;
 use protolog_shmem::Committed;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// See the module.
 #[derive(Debug, Default)]
@@ -30,6 +30,10 @@ struct PacketTally {
     bytes: u64,
 }
 
+/// The ids of messages.
+#[derive(Debug, Default)]
+struct MessageIds(HashSet<u64>);
+
 /// Counts messages that are lost, and the drops that lost packets report.
 #[derive(Debug, Default)]
 struct LostTally(Gap);
@@ -39,6 +43,21 @@ impl ForwardedCounts {
     pub(crate) fn count(&mut self, writer: u16, committed: &Committed<'_>, is_complete: bool) {
         let sequence = self.sequences.entry(writer).or_default();
         follow(sequence, committed, is_complete, &mut self.forwarded);
+    }
+
+    /// Returns the ids of the messages that [`Self::count`] would count.
+    pub(crate) fn preview(
+        &self,
+        writer: u16,
+        committed: &Committed<'_>,
+        is_complete: bool,
+    ) -> HashSet<u64> {
+        let mut ids = MessageIds::default();
+        match self.sequences.get(&writer) {
+            Some(sequence) => sequence.preview(committed, is_complete, &mut ids),
+            None => Sequence::default().preview(committed, is_complete, &mut ids),
+        }
+        ids.0
     }
 
     /// Counts what is new of a writer's next chunk as lost: it will not be forwarded.
@@ -134,6 +153,18 @@ impl PacketSink for PacketTally {
     fn packet(&mut self, packet: &[u8]) {
         self.bytes += packet.len() as u64;
         self.counts.packet(packet, packet.len());
+    }
+
+    fn packets(&mut self, sized: &[u8], count: u16) {
+        each(sized, count, |packet| self.packet(packet));
+    }
+}
+
+impl PacketSink for MessageIds {
+    fn packet(&mut self, packet: &[u8]) {
+        if packet.first() == Some(&MESSAGE) {
+            self.0.extend(message_counts::id(packet));
+        }
     }
 
     fn packets(&mut self, sized: &[u8], count: u16) {

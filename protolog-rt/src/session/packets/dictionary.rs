@@ -103,6 +103,25 @@ impl Dictionary {
         self
     }
 
+    /// Has these messages written next as well, where it leaves out all but some.
+    pub(crate) fn include(&mut self, ids: &[u64]) {
+        self.only.get_or_insert_default().extend(ids);
+        self.ruled = rules::traced_ids();
+        self.interned = 0;
+    }
+
+    /// Has these messages written once more when they are included next: nobody has their packets.
+    pub(crate) fn forget(&mut self, ids: &[u64]) {
+        for id in ids {
+            self.messages.remove(id);
+        }
+    }
+
+    /// Returns the number of groups that are written.
+    pub(crate) fn group_count(&self) -> usize {
+        self.groups.len()
+    }
+
     /// Returns whether the message with this id is left out.
     fn leaves_out(&self, id: u64) -> bool {
         self.only.as_ref().is_some_and(|only| !only.contains(&id))

@@ -362,6 +362,19 @@ impl Sequence {
         some
     }
 
+    /// Passes to `to` what [`Self::copy`] would, and leaves all as it is.
+    pub(in crate::session) fn preview(
+        &self,
+        committed: &Committed<'_>,
+        complete: bool,
+        to: &mut impl PacketSink,
+    ) {
+        let Self { next_chunk, done, begun_at, .. } = *self;
+        let begun = self.begun.clone();
+        let mut same = Self { next_chunk, done, begun, begun_at, ..Self::default() };
+        same.copy(committed, complete, to);
+    }
+
     /// Returns whether it goes on in a chunk of which something was copied.
     fn is_open(&self) -> bool {
         self.begun.is_some() || self.done.1 > 0
