@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::table::{COLUMNS, Counts};
+use super::table::Counts;
 use crate::{Result, callgrind, shell, toolchain, workspace};
 
 /// Repetitions of a call: many chunks full.
@@ -40,16 +40,12 @@ const READS: [(&str, &str); 4] = [
 pub(super) fn count(toolchain: Option<&str>) -> Result<Vec<(String, Counts)>> {
     let builds = Builds::new(toolchain)?;
     let workspace = builds.workspace()?;
-    let programs = [workspace.clone(), builds.user("release")?, builds.user("lto")?];
-    let columns = programs.map(|program| count_calls(&program.display().to_string()));
-    let mut rows = Vec::new();
-    for (index, (name, _)) in CALLS.iter().enumerate() {
-        let mut counts = [None; COLUMNS.len()];
-        for (count, column) in counts.iter_mut().zip(&columns) {
-            *count = Some(column.as_ref().map_err(Clone::clone)?[index]);
-        }
-        rows.push(((*name).to_owned(), counts));
-    }
+    let of = |program: &Path| count_calls(&program.display().to_string());
+    let columns = [of(&workspace)?, of(&builds.user("release")?)?, of(&builds.user("lto")?)?];
+    let counts = |index: usize| columns.each_ref().map(|column| Some(column[index]));
+    let calls = CALLS.iter().enumerate();
+    let mut rows: Vec<_> =
+        calls.map(|(index, (name, _))| ((*name).to_owned(), counts(index))).collect();
     for (name, count) in count_reads(&workspace)? {
         rows.push((name.to_owned(), [Some(count), None, None]));
     }
