@@ -14,36 +14,35 @@
 //! a rule that takes no call changes nothing; no rule stops the program.
 
 mod calls;
+mod declared;
 mod limiter;
+mod list;
 mod run_time;
 mod sampler;
 mod site_limits;
 mod site_state;
 mod table;
 
+pub(crate) use declared::left_out;
 pub(crate) use sampler::{NotKept, Sampling, note_kept, take_kept};
 pub(crate) use site_state::SiteState;
 pub(super) use table::filter;
 
 use super::source::SettingSource;
 use super::{mark_groups, notify_change};
-use crate::sync::{AtomicBool, AtomicUsize, Ordering};
+use crate::sync::{AtomicBool, Ordering};
 use crate::sys::fork::{ForkLock, Order};
 use crate::sys::modules::load_count;
-use crate::text_queue;
 use calls::{KnownCall, for_each_call};
 use limiter::{BucketKey, Buckets};
+use list::add;
 use protolog_core::Level;
-use protolog_core::control::name::Quoted;
 use protolog_core::control::rate::Rate;
 use protolog_core::control::selector::{Call, Selector};
 use protolog_core::control::site_rule::SiteSetting;
 use site_limits::{SiteLimits, is_sampled};
 use std::collections::{BTreeMap, HashSet};
 use table::Ruled;
-
-/// Maximum number of rules; beyond it, the oldest are dropped.
-const MAX_RULES: usize = 256;
 
 /// Attempts to read the list of rules while somebody stores one.
 const ATTEMPTS: usize = 1000;
@@ -93,9 +92,6 @@ static LIST: ForkLock<Vec<Rule>> = ForkLock::new(Order::RuleList, Vec::new());
 
 /// True once there was a rule.
 static HAS_RULES: AtomicBool = AtomicBool::new(false);
-
-/// The number of groups whose declared rate found no place among the rules.
-static LEFT_OUT: AtomicUsize = AtomicUsize::new(0);
 
 /// Adds rules, each after those before it, and applies all. The caller holds no lock.
 pub(crate) fn apply(new: Vec<Rule>) {
@@ -202,8 +198,7 @@ pub(super) fn on_register(declared: Vec<(&str, Rate)>) {
     let mut left_out = Vec::new();
     if is_declared {
         let mut all = rules();
-        left_out
-            .extend(declared.into_iter().filter(|(group, rate)| !declare(&mut all, group, *rate)));
+        left_out = declared::add_all(&mut all, declared);
         *LIST.lock() = all;
         HAS_RULES.store(true, Ordering::Release);
     }
@@ -213,30 +208,7 @@ pub(super) fn on_register(declared: Vec<(&str, Rate)>) {
     }
     mark(&applied);
     drop(applied);
-    if let Some((group, _)) = left_out.first() {
-        LEFT_OUT.fetch_add(left_out.len(), Ordering::Relaxed);
-        let line = format!(
-            "protolog: {}\n",
-            not_sampled(left_out.len(), &format!(", `{group}` among them"))
-        );
-        text_queue::write_line(line.as_bytes());
-    }
-}
-
-/// Returns the problem that groups are not sampled as they declare, and a help line; none if all
-/// are.
-pub(crate) fn left_out() -> Option<String> {
-    let count = LEFT_OUT.load(Ordering::Relaxed);
-    (count > 0).then(|| not_sampled(count, ""))
-}
-
-/// `count` groups, and words about one of them.
-fn not_sampled(count: usize, among: &str) -> String {
-    let groups = if count == 1 { "1 group is" } else { &format!("{count} groups are") };
-    format!(
-        "{groups} not sampled as declared{among}: a program keeps {MAX_RULES} rules\n\
-         help: take several groups by one rule, as in `site debug=sample:1/100`"
-    )
+    declared::report(&left_out);
 }
 
 /// Changes the list of rules, and applies it.
@@ -251,60 +223,6 @@ fn change(change: impl FnOnce(&mut Vec<Rule>)) {
     mark(&applied);
     drop(applied);
     notify_change();
-}
-
-/// Adds a rule in the place of earlier ones of its source and selector. One that only ends others
-/// ends those of its selector; where there are none, it stays, for what other rules do.
-fn add(all: &mut Vec<Rule>, new: Rule) {
-    let is_empty = |rule: &Rule| !acts(rule);
-    let is_same = |old: &Rule| old.selector == new.selector;
-    if new.setting.resets {
-        // One that only ends others is no rule to end: it holds after the second request, too.
-        let has_ended = all.iter().any(|old| is_same(old) && !is_empty(old));
-        all.retain(|old| !is_same(old));
-        if is_empty(&new) && has_ended {
-            return drop_idle(all);
-        }
-    }
-    for old in all.iter_mut().filter(|old| is_same(old) && old.source == new.source) {
-        old.setting = old.setting.before(new.setting);
-    }
-    all.retain(|rule| rule.setting.resets || !is_empty(rule));
-    if all.len() >= MAX_RULES {
-        let is_declared = |rule: &Rule| rule.source == SettingSource::Group;
-        let oldest = all.iter().position(|rule| !is_declared(rule)).unwrap_or_default();
-        all.remove(oldest);
-    }
-    all.push(new);
-    drop_idle(all);
-}
-
-/// Adds the rule that a group declares: before all others, whatever else is said of it. Returns
-/// false if there is no place for it.
-fn declare(all: &mut Vec<Rule>, group: &str, rate: Rate) -> bool {
-    let selector = format!("group {}", Quoted(group));
-    let is_known = |rule: &Rule| rule.source == SettingSource::Group && *rule.selector == *selector;
-    let Ok(selector) = Selector::parse(&selector) else { return false };
-    if all.iter().any(is_known) {
-        return true;
-    }
-    if all.len() >= MAX_RULES {
-        return false;
-    }
-    let setting = SiteSetting { sample: Some(Some(rate)), ..SiteSetting::default() };
-    all.insert(0, Rule::new(&selector, setting, SettingSource::Group));
-    true
-}
-
-/// Returns whether a rule does more than to end others.
-fn acts(rule: &Rule) -> bool {
-    rule.setting != SiteSetting { resets: rule.setting.resets, ..SiteSetting::default() }
-}
-
-/// Drops the rules at the start of the list that only end others.
-fn drop_idle(all: &mut Vec<Rule>) {
-    let idle = all.iter().take_while(|rule| !acts(rule)).count();
-    all.drain(..idle);
 }
 
 /// Compares all calls with the rules, and stores what becomes of each.
@@ -445,7 +363,7 @@ impl Rule {
 mod tests {
     use super::*;
 
-    fn rule(selector: &str, words: &str) -> Rule {
+    pub(super) fn rule(selector: &str, words: &str) -> Rule {
         let setting = SiteSetting::parse(words).expect("words");
         let source = SettingSource::Other;
         Rule { selector: selector.into(), setting, source, calls: 0, problem: None }
@@ -461,21 +379,6 @@ mod tests {
         assert_eq!(state(Call { template: "x", ..net }), "on,notext");
         assert_eq!(state(Call { template: "x y", ..net }), "-");
         assert_eq!(state(Call { template: "x", group: "b", ..net }), "notext");
-    }
-
-    #[test]
-    fn a_rule_of_the_same_selector_takes_the_place_of_the_earlier_one() {
-        let mut all = Vec::new();
-        for new in [rule("net", "on,text"), rule("disk", "off"), rule("net", "off")] {
-            add(&mut all, new);
-        }
-        assert_eq!(all, [rule("disk", "off"), rule("net", "off")]);
-        add(&mut all, rule("disk", "default"));
-        assert_eq!(all, [rule("net", "off")]);
-        add(&mut all, rule("\"x\"", "default"));
-        assert_eq!(all, [rule("net", "off"), rule("\"x\"", "default")]);
-        add(&mut all, rule("net", "default"));
-        assert_eq!(all, []);
     }
 
     /// A call that an earlier rule switches on stays as its group is, however often that is asked
@@ -516,29 +419,5 @@ mod tests {
         assert!(limits.call.is_none() && limits.group.is_some());
         add(&mut all, rule("net", "default"));
         assert_eq!(words(&all), ["off"]);
-    }
-
-    #[test]
-    fn rules_are_bounded() {
-        let mut all = Vec::new();
-        for number in 0..=MAX_RULES {
-            add(&mut all, rule(&format!("g{number}"), "on"));
-        }
-        assert_eq!((all.len(), &*all[0].selector), (MAX_RULES, "g1"));
-    }
-
-    #[test]
-    fn a_rate_without_a_place_is_said_to_have_none() {
-        let rate = Rate::new(1, 2).expect("a rate");
-        let mut all = Vec::new();
-        let groups: Vec<_> = (0..=MAX_RULES).map(|number| format!("a::G{number}")).collect();
-        let added: Vec<_> = groups.iter().map(|group| declare(&mut all, group, rate)).collect();
-        assert_eq!(added.iter().filter(|added| **added).count(), MAX_RULES);
-        assert!(!added[MAX_RULES] && declare(&mut all, "a::G0", rate), "one that is known");
-        assert_eq!(
-            not_sampled(2, ", `a::G256` among them"),
-            "2 groups are not sampled as declared, `a::G256` among them: a program keeps 256 \
-             rules\nhelp: take several groups by one rule, as in `site debug=sample:1/100`"
-        );
     }
 }
