@@ -3,6 +3,7 @@
 //! Each is checked by a process of its own, in limited memory and with the usual stack. It may
 //! refuse the input, but has to end by itself.
 
+use super::LOG;
 use protolog_testkit::temp_dir;
 use std::fs;
 use std::path::Path;
@@ -12,19 +13,6 @@ const DEPTH: usize = 20_000;
 
 /// The groups of Java and Kotlin.
 const GROUPS: [&str; 4] = ["--loggroups-class", "demo.Log", "--loggroups-source", "Log.java"];
-
-/// Their enum.
-const LOG: &str = r#"package demo;
-public enum Log implements dev.protolog.IProtoLogGroup {
-    A(true, true, "a");
-    private final boolean enabled; private final boolean logToLogcat; private final String tag;
-    Log(boolean enabled, boolean logToLogcat, String tag) { this.enabled = enabled; this.logToLogcat = logToLogcat; this.tag = tag; }
-    @Override public boolean isEnabled() { return enabled; }
-    @Override public boolean isLogToLogcat() { return logToLogcat; }
-    @Override public String getTag() { return tag; }
-    @Override public int getId() { return 1 + ordinal(); }
-}
-"#;
 
 /// The address space of a command, in KiB.
 const MEMORY: u64 = 2 << 20;

@@ -4,6 +4,7 @@
 //! Each command runs as a process whose memory is limited, and has to end by itself with an error
 //! that names the input.
 
+use super::LOG;
 use protolog_testkit::temp_dir;
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
@@ -22,19 +23,6 @@ fn run(directory: &Path, args: &[&str]) -> Output {
     command.args(["timeout", "-k", "1", PATIENCE, env!("CARGO_BIN_EXE_protologtool")]);
     command.args(args).current_dir(directory).stdin(Stdio::null()).output().unwrap()
 }
-
-/// The groups of a good checkout.
-const LOG: &str = r#"package demo;
-public enum Log implements dev.protolog.IProtoLogGroup {
-    A(true, true, "a");
-    private final boolean enabled; private final boolean logToLogcat; private final String tag;
-    Log(boolean enabled, boolean logToLogcat, String tag) { this.enabled = enabled; this.logToLogcat = logToLogcat; this.tag = tag; }
-    @Override public boolean isEnabled() { return enabled; }
-    @Override public boolean isLogToLogcat() { return logToLogcat; }
-    @Override public String getTag() { return tag; }
-    @Override public int getId() { return 1 + ordinal(); }
-}
-"#;
 
 /// The commands, each with an input of this name.
 fn commands(name: &str) -> Vec<(String, Vec<String>)> {

@@ -25,11 +25,8 @@ message(0x11, DEBUG, 1, "sent %d bytes", "src/net.rs:12") message(0x12, WARN, 2,
 "#;
 
 fn run(args: &[&str]) -> (Exit, String, String) {
-    let system = Memory::default();
-    system.add_file("app", description::trace(APP));
-    let words = ["protologtool", "read-log", "app", "--time", "utc"];
-    let exit = cli::run(words.iter().chain(args).map(Into::into), &system);
-    (exit, system.out(), system.errors())
+    let words = [&["app", "--time", "utc"], args].concat();
+    super::run(&[("app", description::trace(APP))], &words)
 }
 
 #[track_caller]
