@@ -3,7 +3,7 @@
 //! that is killed.
 
 use super::{classes, messages, run_java, tool};
-use protolog_testkit::{run_any, skip, temp_dir, trace_processor};
+use protolog_testkit::{java, run_any, skip, temp_dir, trace_processor};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::chown;
@@ -157,7 +157,7 @@ fn what_a_killed_program_has_logged_is_in_its_segments() {
     let Some(classes) = classes() else { return };
     for (options, lines) in [("segments", 40), ("segments compress", 900), ("compress", 300)] {
         let dir = temp_dir();
-        let mut java = Command::new("java");
+        let mut java = java().expect("java");
         java.arg("-Dprotolog.level=off").arg("-cp").arg(classes).arg("app.Divided");
         // Messages that a full buffer drops are no matter of the kill.
         java.arg(dir.path()).args(options.split(' ')).args(["wait", "kill"]);

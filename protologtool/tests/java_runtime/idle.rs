@@ -2,8 +2,7 @@
 //! others.
 
 use super::{classes, messages};
-use protolog_testkit::{run_any, temp_dir};
-use std::process::Command;
+use protolog_testkit::{java, run_any, temp_dir};
 
 /// Messages of each idle thread, and of the last one that logs.
 const OF_IDLE: u64 = 10;
@@ -18,7 +17,7 @@ fn idle_and_ended_threads_leave_room_for_others() {
         if is_long { (4 << 20, 10_000, 100_000) } else { (256 << 10, 1000, 300) };
     for mode in ["ring", "stream"] {
         let dir = temp_dir();
-        let mut java = Command::new("java");
+        let mut java = java().expect("java");
         java.arg("-Dprotolog.level=off").arg("-cp").arg(classes).arg("app.Idle").arg(dir.path());
         let numbers = [bytes, idle, short].map(|number: u64| number.to_string());
         let output = run_any(java.args(numbers).arg(mode));

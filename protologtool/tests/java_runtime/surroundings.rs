@@ -4,7 +4,7 @@
 //! Disks and `/dev/shm` are mounts of a namespace of their own, which needs root.
 
 use super::{classes, messages};
-use protolog_testkit::{Output, run_any, skip, temp_dir};
+use protolog_testkit::{Output, java, run_any, skip, temp_dir};
 use std::path::Path;
 use std::process::Command;
 
@@ -197,7 +197,7 @@ fn where_no_file_may_be_large_the_trace_is_all_there_is() {
 fn without_the_module_of_peers_nobody_listens_and_all_else_works() {
     let dir = temp_dir();
     let Some(classes) = classes() else { return };
-    let mut java = Command::new("java");
+    let mut java = java().expect("java");
     java.args(["--limit-modules", "java.base", "-cp"]).arg(classes).arg("app.Deaf");
     let output = run_any(java.arg(dir.path()));
     let refused = "can't listen without the module `jdk.net`, which says who asks\n\

@@ -4,7 +4,7 @@
 use super::{classes, messages};
 use protolog_rt::{Init, ProtoLogGroup, d};
 use protolog_testkit::serde_json::{self, Value};
-use protolog_testkit::{Output, run_any, run_java, temp_dir_for_sockets};
+use protolog_testkit::{Output, java, run_any, run_java, temp_dir_for_sockets};
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -48,7 +48,7 @@ pub(super) struct Program {
 
 impl Program {
     fn java(dir: &Path, variables: &[(&str, &str)], args: &[&str]) -> Option<Self> {
-        let mut command = Command::new("java");
+        let mut command = java().expect("java");
         command.arg("-cp").arg(classes()?).arg("app.Switched").args(args);
         surroundings(&mut command, dir).envs(variables.iter().copied());
         Some(Self::start(command))
@@ -56,7 +56,7 @@ impl Program {
 
     /// Another program.
     pub(super) fn run(dir: &Path, classpath: &OsStr, main: &str, args: &[&str]) -> Self {
-        let mut command = Command::new("java");
+        let mut command = java().expect("java");
         command.arg("-cp").arg(classpath).arg(main).args(args);
         surroundings(&mut command, dir);
         Self::start(command)

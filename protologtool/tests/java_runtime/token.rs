@@ -3,10 +3,10 @@
 
 use super::{classes, messages, tool};
 use protolog_rt::{ProtoLogGroup, Session, i};
-use protolog_testkit::temp_dir;
+use protolog_testkit::{java, temp_dir};
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 /// Messages of each program.
 const TURNS: u64 = 2000;
@@ -25,7 +25,7 @@ struct Peer {
 
 impl Peer {
     fn start(classes: &Path, trace: &str) -> Self {
-        let mut java = Command::new("java");
+        let mut java = java().expect("java");
         java.arg("-cp").arg(classes).args(["app.Token", trace]);
         let mut child =
             java.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("start java");

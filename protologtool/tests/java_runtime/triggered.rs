@@ -3,11 +3,11 @@
 
 use super::switched::{Program, done};
 use super::{classes, messages, tool};
-use protolog_testkit::{run_java, temp_dir, temp_dir_for_sockets};
+use protolog_testkit::{java, run_java, temp_dir, temp_dir_for_sockets};
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 /// The files of a cause, the oldest first.
 fn files(dir: &Path, cause: &str) -> Vec<PathBuf> {
@@ -67,7 +67,7 @@ fn what_a_killed_program_has_kept_is_there() {
 }
 
 fn kill_after(lines: usize, classes: &Path, dir: &Path) {
-    let mut java = Command::new("java");
+    let mut java = java().expect("java");
     java.arg("-Dprotolog.level=off").env("PROTOLOG_RUNTIME_DIR", dir.join("run"));
     java.arg("-cp").arg(classes).arg("app.Triggered").arg(dir).arg("wait");
     let mut child = java.stdout(Stdio::piped()).spawn().expect("start java");

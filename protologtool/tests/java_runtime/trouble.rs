@@ -2,16 +2,15 @@
 //! trace or counted.
 
 use super::{classes, messages};
-use protolog_testkit::{run_any, temp_dir};
+use protolog_testkit::{java, run_any, temp_dir};
 use std::fs::{self, File};
-use std::process::Command;
 
 #[test]
 fn a_full_heap_costs_messages_that_are_counted() {
     let dir = temp_dir();
     let Some(classes) = classes() else { return };
     let trace = dir.path().join("memory.pftrace");
-    let mut java = Command::new("java");
+    let mut java = java().expect("java");
     java.args(["-Xmx32m", "-XX:+UseSerialGC", "-cp"]).arg(classes);
     let output = run_any(java.arg("app.Trouble").arg(&trace));
     assert_eq!((output.code, output.stdout.as_str()), (Some(0), "0 true\n"), "{}", output.stderr);
@@ -33,7 +32,7 @@ fn a_dictionary_without_end_costs_no_message() {
     File::create(dictionary).unwrap().set_len(1 << 30).unwrap();
     let trace = dir.path().join("app.pftrace");
     let path = std::env::join_paths([classes, dir.path()]).unwrap();
-    let mut java = Command::new("java");
+    let mut java = java().expect("java");
     java.args(["-Xmx64m", "-XX:+UseSerialGC", "-cp"]).arg(path);
     let output = run_any(java.arg("app.Plain").arg(&trace));
     assert_eq!((output.code, &*output.stdout), (Some(0), "5\n"), "{}", output.stderr);
@@ -50,7 +49,7 @@ fn a_dictionary_without_end_costs_no_message() {
 fn a_ring_may_be_larger_than_the_heap() {
     let dir = temp_dir();
     let Some(classes) = classes() else { return };
-    let mut java = Command::new("java");
+    let mut java = java().expect("java");
     java.args(["-Xmx24m", "-XX:+UseSerialGC", "-cp"]).arg(classes).arg("app.Kept").arg(dir.path());
     let output = run_any(&mut java);
     assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""));
@@ -69,7 +68,7 @@ fn a_ring_may_be_larger_than_the_heap() {
 fn triggers_outlive_a_full_heap() {
     let dir = temp_dir();
     let Some(classes) = classes() else { return };
-    let mut java = Command::new("java");
+    let mut java = java().expect("java");
     // Without buffers of threads, in which small objects may still have room.
     java.args(["-Xmx12m", "-XX:+UseSerialGC", "-XX:-UseTLAB", "-cp"]).arg(classes);
     let output = run_any(java.arg("app.Exhausted").arg(dir.path()));

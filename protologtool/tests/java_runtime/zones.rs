@@ -2,10 +2,9 @@
 //! lines are the zone's.
 
 use super::{classes, tool};
-use protolog_testkit::{run_any, temp_dir};
+use protolog_testkit::{java, run_any, temp_dir};
 use serde_json::Value;
 use std::fs;
-use std::process::Command;
 
 const DAY: i64 = 24 * 60;
 
@@ -22,7 +21,7 @@ fn lines_have_the_time_of_the_zone_and_traces_that_of_the_world() {
     ] {
         let (trace, lines) = (dir.path().join("zone.pftrace"), dir.path().join("zone.log"));
         let _ = fs::remove_file(&lines);
-        let mut java = Command::new("java");
+        let mut java = java().expect("java");
         java.args(property.map(|zone| format!("-Duser.timezone={zone}"))).env("TZ", variable);
         let output = run_any(java.arg("-cp").arg(classes).arg("app.Zone").args([&trace, &lines]));
         assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""), "{variable}");

@@ -95,13 +95,24 @@ fun main(args: Array<String>) {
 }
 "#;
 
+/// The JVM, for more options and a class; `None` without java.
+///
+/// It has its first compiler alone: programs of tests end before the second has earned what it
+/// takes, a third of their CPU time. Tests of what threads do beside each other run the JVM as it
+/// is, for the code that users get.
+pub fn java() -> Option<Command> {
+    let mut java = Command::new(tool("java")?);
+    java.arg("-XX:TieredStopAtLevel=1");
+    Some(java)
+}
+
 /// Runs the class `main` with `args`. The caller checks the exit code. `None` without java.
 ///
 /// # Panics
 ///
 /// If java can't be started.
 pub fn run_java(classpath: &[PathBuf], main: &str, args: &[&str]) -> Option<Output> {
-    let mut java = Command::new(tool("java")?);
+    let mut java = java()?;
     java.args(["-enableassertions", "-Xshare:auto", "-classpath"]).arg(joined(classpath)).arg(main);
     Some(run_any(java.args(args)))
 }
