@@ -130,7 +130,8 @@ fn threads_together_are_unbiased() {
         let expected = (threads * MESSAGES) as f64 / 50.0;
         let total = kept.iter().sum::<usize>() as f64;
         assert!((total - expected).abs() < 5.0 * (expected * 0.98).sqrt(), "{kept:?}");
-        assert!(threads == 1 || kept.iter().any(|one| *one != kept[0]), "of their own: {kept:?}");
+        // Two keep as many by chance, once in 150 times.
+        assert!(threads < 4 || kept.iter().any(|one| *one != kept[0]), "of their own: {kept:?}");
     }
 }
 
