@@ -1,11 +1,13 @@
-"""Makes ids.tsv and xxh3.tsv with the PyPI package xxhash, packets.tsv and session.tsv by protobuf's rules, numbers.tsv with Python's
-own `%`, which rounds and pads as C's printf does, and controls.tsv from Python's tables of Unicode: implementations that share no code with ours.
+"""Makes ids.tsv and xxh3.tsv with the PyPI package xxhash, packets.tsv, sampled.tsv and session.tsv by protobuf's rules, gaps.tsv by the published
+SplitMix64 and Python's logarithms, numbers.tsv with Python's own `%`, which rounds and pads as C's printf does, and controls.tsv from Python's tables of
+Unicode: implementations that share no code with ours.
 
 usage: python make.py FOLDER
 """
 
 import itertools
 import json
+import math
 import pathlib
 import random
 import struct
@@ -30,7 +32,25 @@ PACKETS = [
     ["long " * 40, 7, "b"],
 ]
 
-# Losses as group, cause and count, as they happen. Those of several groups and causes come in the order of group and cause: Java sorts them, Rust
+# Messages that were kept by chance: so many of so many, and their arguments.
+SAMPLED = [
+    (1, 2, []),
+    (1, 100, [1]),
+    (1, 127, [True]),
+    (1, 128, [-1, 1.5]),
+    (2, 3, [512, "example.org"]),
+    (127, 16384, ["a", "grün €"]),
+    (128, 2_097_153, [7]),
+    (1, 1_000_000_000, [2**63 - 1, -(2**63), 0.5]),
+    (268_435_457, 1_000_000_000, []),
+    (999_999_999, 1_000_000_000, [1, "a", 2.5, True]),
+    (3, 1000, ["long " * 40, 7, "b"]),
+]
+# Rates of gaps, and how many numbers are drawn for each.
+GAP_RATES = [(1, 1), (1, 2), (2, 3), (3, 10), (1, 100), (1, 5000), (999, 1000), (1, 1_000_000_000)]
+GAPS = 8
+
+# Losses as group, cause and count, as they happen. From 128 on they are messages that sampling passes over, of no known level, then from VERBOSE on. Those of several groups and causes come in the order of group and cause: Java sorts them, Rust
 # has them in the order of the first of each.
 LOSSES = [
     [],
@@ -41,6 +61,10 @@ LOSSES = [
     [(1, 4, 1), (1, 4, 2)],
     [(0, 7, 3), (7, 1, 300), (7, 4, 1), (0xFEDCBA98, 8, 2**40)],
     [(5, 1, 1), (5, 2, 1), (5, 1, 1)],
+    [(7, 131, 5)],
+    [(0, 128, 300)],
+    [(7, 129, 1), (7, 130, 1), (7, 131, 1), (7, 132, 1), (7, 133, 1), (7, 134, 2**40)],
+    [(7, 10, 2), (7, 130, 990), (7, 130, 10)],
 ]
 # REALTIME, MONOTONIC and BOOTTIME.
 CLOCKS = [
@@ -58,6 +82,7 @@ CHUNKS = [
     (127, 4711, 4712, "main", None, [(7, 1, 2)]),
     (128, 4711, 4712, "main", None, [(7, 4, 1)]),
     (16384, 4711, 4712, "main", None, [(0, 3, 1), (7, 1, 300), (0xFEDCBA98, 2, 1)]),
+    (16384, 4711, 4712, "main", None, [(7, 1, 300), (7, 129, 1)]),
 ]
 
 MESSAGES = [
@@ -105,7 +130,7 @@ def field(number, value):
     return varint(number << 3) + varint(value)
 
 
-def packet(args):
+def packet(args, rate=(1, 1)):
     """A message's packet but for its time, of a chunk without strings."""
     message = varint(1 << 3 | 1) + struct.pack("<Q", 0x0123456789ABCDEF)
     strings = {}
@@ -118,6 +143,8 @@ def packet(args):
             message += varint(4 << 3 | 1) + struct.pack("<d", arg)
         else:
             message += field(2, strings.setdefault(arg, len(strings) + 1))
+    kept, of = rate
+    message += (field(1001, of) if of > 1 else b"") + (field(1002, kept) if kept > 1 else b"")
     interned = b"".join(
         field(36, field(1, iid) + field(2, text.encode())) for text, iid in strings.items()
     )
@@ -135,14 +162,49 @@ def packets():
     return [(",".join(shown(arg) for arg in args), packet(args).hex()) for args in PACKETS]
 
 
+def sampled():
+    yield "rate\targs\tpacket"
+    for kept, of, args in SAMPLED:
+        yield f"{kept}/{of}\t{','.join(map(shown, args))}\t{packet(args, (kept, of)).hex()}"
+
+
+def split_mix(state):
+    """The output of SplitMix64 in a state (Steele, Lea and Flood 2014)."""
+    mixed = (state ^ state >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+    mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EB % 2**64
+    return mixed ^ mixed >> 31
+
+
+def gaps():
+    """A rate, a state of SplitMix64, the number that it makes of it, and the messages that are passed over before one is kept."""
+    yield "rate\tstate\tnumber\tgap"
+    state = 20251120
+    for kept, of in GAP_RATES:
+        for _ in range(GAPS):
+            state = (state + 0x9E3779B97F4A7C15) % 2**64
+            number = split_mix(state)
+            uniform = ((number >> 11) + 1) / 2**53
+            gap = 0 if kept == of else int(math.log(uniform) / math.log1p(-kept / of))
+            yield f"{kept}/{of}\t{state:016x}\t{number:016x}\t{gap}"
+
+
+# Levels have other numbers in traces.
+PASSED_OVER_LEVELS = {129: 2, 130: 1, 131: 3, 132: 4, 133: 5, 134: 6}
+
+
+def loss_field(group, cause, count):
+    group = field(1, group) if group else b""
+    if cause < 128:
+        return field(1001, group + field(2, cause) + field(3, count))
+    level = field(2, PASSED_OVER_LEVELS[cause]) if cause > 128 else b""
+    return field(1009, group + level + field(3, count))
+
+
 def losses_field(losses):
     totals = {}
     for group, cause, count in losses:
         totals[group, cause] = totals.get((group, cause), 0) + count
-    return b"".join(
-        field(1001, (field(1, group) if group else b"") + field(2, cause) + field(3, count))
-        for (group, cause), count in totals.items()
-    )
+    return b"".join(loss_field(group, cause, count) for (group, cause), count in totals.items())
 
 
 def clock(number, time, is_incremental=False):
@@ -195,6 +257,8 @@ def main():
     (folder / "xxh3.tsv").write_text("\n".join(lines) + "\n")
     lines = ["args\tpacket", *("\t".join(row) for row in packets())]
     (folder / "packets.tsv").write_text("\n".join(lines) + "\n")
+    (folder / "sampled.tsv").write_text("\n".join(sampled()) + "\n")
+    (folder / "gaps.tsv").write_text("\n".join(gaps()) + "\n")
     (folder / "session.tsv").write_text("\n".join(session()) + "\n")
     (folder / "numbers.tsv").write_text("\n".join(numbers()) + "\n")
     (folder / "controls.tsv").write_text("\n".join(controls()) + "\n")

@@ -355,7 +355,7 @@ pub(crate) mod testing {
                 lost.split(' ').map(|number| number.parse::<u64>().expect("a number"));
             let mut next = || numbers.next().expect("a group, a cause and a count");
             let (group, cause, count) = (next() as u32, next() as u32, next());
-            to.add(group, LossCause::from_wire(cause).expect("a cause"), count);
+            to.add(group, Unwritten::from_number(cause).expect("a cause"), count);
         }
     }
 

@@ -4,7 +4,9 @@ use super::super::cursor::SLACK;
 use super::super::intern::InternTable;
 use super::super::packet::Packet;
 use super::super::plan::Base;
+use super::super::sampled::Sampled;
 use super::*;
+use protolog_core::control::rate::Rate;
 use std::fmt::Write as _;
 
 const ID: u64 = 0x0123456789abcdef;
@@ -141,7 +143,7 @@ fn strings_are_the_same() {
 }
 
 /// The packet of `args` in a new chunk, in hexadecimal, without its time.
-fn hex<A: FastArgs>(args: &A) -> String {
+fn hex<A: Args>(args: &A) -> String {
     let packet = Chunk::new().encode(0, 0, args);
     assert_eq!(packet[..2], [0x40, 0]);
     let mut hex = String::new();
@@ -172,6 +174,33 @@ fn packets_match_the_vectors() {
         hex(&(Str(&"long ".repeat(40)), (Int(7), (Str("b"), ())))),
     ];
     assert_eq!(actual.as_slice(), expected);
+}
+
+/// Java's tests have the same vectors.
+#[test]
+fn packets_of_sampled_messages_match_the_vectors() {
+    let vectors = include_str!("../../../../protolog-core/testdata/sampled.tsv");
+    let rows: Vec<Vec<&str>> =
+        vectors.lines().skip(1).map(|row| row.split('\t').collect()).collect();
+    let mut rates = rows.iter().map(|row| Rate::parse(row[0]).expect("a rate"));
+    let mut rate = || rates.next().expect("a row");
+    fn hex_of<A: Args>(args: &A, rate: Rate) -> String {
+        hex(&Sampled { args, rate })
+    }
+    let actual = [
+        hex_of(&(), rate()),
+        hex_of(&(Int(1), ()), rate()),
+        hex_of(&(Bool(true), ()), rate()),
+        hex_of(&(Int(-1), (Float(1.5), ())), rate()),
+        hex_of(&(Int(512), (Str("example.org"), ())), rate()),
+        hex_of(&(Str("a"), (Str("grün €"), ())), rate()),
+        hex_of(&(Int(7), ()), rate()),
+        hex_of(&(Int(i64::MAX), (Int(i64::MIN), (Float(0.5), ()))), rate()),
+        hex_of(&(), rate()),
+        hex_of(&(Int(1), (Str("a"), (Float(2.5), (Bool(true), ())))), rate()),
+        hex_of(&(Str(&"long ".repeat(40)), (Int(7), (Str("b"), ()))), rate()),
+    ];
+    assert!(actual.iter().eq(rows.iter().map(|row| row[2])), "{actual:#?}");
 }
 
 #[test]

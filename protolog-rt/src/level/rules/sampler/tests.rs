@@ -57,6 +57,23 @@ fn gaps_are_geometric() {
     }
 }
 
+/// Java's tests have the same vectors.
+#[test]
+fn gaps_match_the_vectors() {
+    let vectors = include_str!("../../../../../protolog-core/testdata/gaps.tsv");
+    let mut checked = 0;
+    for row in vectors.lines().skip(1) {
+        let cells: Vec<&str> = row.split('\t').collect();
+        let hex = |at: usize| u64::from_str_radix(cells[at], 16).expect("a number");
+        // The state before the one that the number is made of.
+        let before = hex(1).wrapping_sub(0x9e37_79b9_7f4a_7c15);
+        assert_eq!(next_random(before), (hex(2), hex(1)), "{row}");
+        assert_eq!(gap(rate(cells[0]), hex(2)).to_string(), cells[3], "{row}");
+        checked += 1;
+    }
+    assert!(checked > 50);
+}
+
 #[test]
 fn a_gap_is_bounded_by_the_numbers_that_are_drawn() {
     assert_eq!(gap(rate("100%"), 0), 0);
