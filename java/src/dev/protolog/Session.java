@@ -294,6 +294,23 @@ public final class Session implements AutoCloseable {
         }
 
         /**
+         * Samples the calls that {@code selector} takes: each message is kept by chance, with the
+         * probability {@code rate}, as in {@code "1/100"} or {@code "1%"}. The trace says how many
+         * others there were, by group and level ({@link Summary#passedOver}), and each message that
+         * was kept says at which rate, so that {@code protologtool read-log --estimate} tells how
+         * many it stands for. Messages of WARN and worse are all kept, unless the selector names
+         * their level, as {@code warn} does.
+         *
+         * <p>It is a rule of the program, as of {@link #limit}.
+         *
+         * @throws IllegalArgumentException if one of them is wrong
+         */
+        public Builder sample(String selector, String rate) {
+            rules.add(Rule.ofRate(selector, rate));
+            return this;
+        }
+
+        /**
          * As {@link #keepNewest}, with files of their own for the events that {@code triggers}
          * names. The session needs no {@link #file} then, and the newest messages at its stop are
          * written only if it has one.

@@ -1,6 +1,7 @@
 package dev.protolog;
 
 import java.nio.file.Path;
+import java.util.List;
 
 /**
  * The outcome of a session.
@@ -10,5 +11,7 @@ import java.nio.file.Path;
  * @param lost the number of messages that are not in it, because there was no room or newer ones
  *     took their place
  * @param bytes the size of the trace
+ * @param passedOver the messages over which sampling has passed, by group and level, which are not
+ *     lost
  */
-public record Summary(Path file, long messages, long lost, long bytes) {}
+public record Summary(Path file, long messages, long lost, long bytes, List<PassedOver> passedOver) {}

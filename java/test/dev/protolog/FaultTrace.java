@@ -58,7 +58,7 @@ public final class FaultTrace {
 
     /** All losses of messages that are not there. */
     long lost() {
-        return losses.entrySet().stream().filter(it -> it.getKey() != LossCause.TRUNCATED).mapToLong(Map.Entry::getValue).sum();
+        return losses.entrySet().stream().filter(it -> it.getKey().isLost()).mapToLong(Map.Entry::getValue).sum();
     }
 
     private void read(Path file) throws IOException, ProtoReader.MalformedException {
@@ -89,8 +89,8 @@ public final class FaultTrace {
                 case 13 -> isFirst = (fields.varint() & 1) != 0;
                 case 104 -> message = fields.bytes();
                 case 105 -> readDictionary(fields.message());
-                case 1001 -> {
-                    Losses.Count loss = Losses.Count.read(fields.message());
+                case Losses.LOSS, Losses.PASSED_OVER -> {
+                    Losses.Count loss = Losses.Count.read(fields.field(), fields.message());
                     losses.merge(loss.cause(), loss.count(), Long::sum);
                 }
                 default -> fields.skip();

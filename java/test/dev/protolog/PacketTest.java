@@ -13,7 +13,7 @@ import java.util.HexFormat;
 import java.util.List;
 
 /** The bytes of messages against the vectors that the Rust runtime is tested with. */
-final class PacketTest {
+public final class PacketTest {
     private static final long ID = 0x0123456789abcdefL;
 
     private PacketTest() {}
@@ -40,7 +40,8 @@ final class PacketTest {
         }
     }
 
-    private static Object[] args(String text) {
+    /** Arguments as the vectors have them. */
+    public static Object[] args(String text) {
         List<Object> args = new ArrayList<>();
         for (String arg : text.isEmpty() ? new String[0] : text.split(",")) {
             String[] parts = arg.split(" ", 2);
@@ -55,7 +56,7 @@ final class PacketTest {
     }
 
     /** The packets of messages, in hexadecimal, without time and sequence. */
-    private static List<String> packets(byte[] trace) throws IOException, ProtoReader.MalformedException {
+    public static List<String> packets(byte[] trace) throws IOException, ProtoReader.MalformedException {
         List<String> packets = new ArrayList<>();
         ProtoReader all = new ProtoReader(trace);
         while (all.next()) {

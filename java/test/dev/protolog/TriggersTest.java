@@ -319,7 +319,7 @@ final class TriggersTest {
                         }
                     }
                     case 1001 -> {
-                        var loss = dev.protolog.internal.write.Losses.Count.read(packet.message());
+                        var loss = dev.protolog.internal.write.Losses.Count.read(packet.field(), packet.message());
                         overwritten += loss.cause() == dev.protolog.internal.write.LossCause.OVERWRITTEN ? loss.count() : 0;
                     }
                     default -> packet.skip();

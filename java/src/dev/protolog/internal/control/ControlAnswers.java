@@ -359,7 +359,11 @@ final class ControlAnswers {
         for (SessionStats.OfGroup of : stats.groups()) {
             String group = of.group().isEmpty() ? "" : WrittenName.word(of.group());
             add(reply, "written " + of.messages() + " " + of.lost() + " " + of.bytes() + " " + group);
-            of.losses().forEach((cause, count) -> add(reply, "lost " + count + " " + cause.text() + " " + group));
+            of.losses().forEach((cause, count) -> {
+                if (!cause.isPassedOver()) {
+                    add(reply, "lost " + count + " " + cause.text() + " " + group);
+                }
+            });
         }
     }
 

@@ -131,8 +131,10 @@ final class AppliedRules {
 
     /** What the rules make of a message with these places. */
     private RuledCall ruled(List<KnownCall> places, boolean[] isThere, boolean isCounted) {
-        SiteSetting setting = RuledCall.NONE.setting;
+        SiteSetting setting = SiteSetting.NONE;
+        LogLevel level = places.get(0).level();
         int ofGroup = -1;
+        int sampledBy = 0;
         for (int i = 0; i < rules.size(); i++) {
             Selector selector = rules.get(i).selector();
             boolean isTaken = places.stream().anyMatch(selector::takes);
@@ -147,9 +149,11 @@ final class AppliedRules {
                 KnownCall place = places.get(0);
                 moved[i] = place.lines().isEmpty() ? place.file() : place.file() + ":" + place.lines().get(0);
             }
-            SiteSetting one = rules.get(i).setting();
+            SiteSetting given = rules.get(i).setting();
+            SiteSetting one = selector.samples(level) ? given : given.withoutRate();
             setting = setting.then(one);
             ofGroup = one.groupLimit() != null ? i : one.resets() ? -1 : ofGroup;
+            sampledBy = one.sample() != null ? i : sampledBy;
         }
         if (!setting.acts()) {
             return RuledCall.NONE;
@@ -157,7 +161,7 @@ final class AppliedRules {
         KnownCall first = places.get(0);
         Bucket call = bucket("call " + first.id(), setting.limit());
         Bucket group = ofGroup < 0 ? null : bucket(first.group() + " " + rules.get(ofGroup).selector().text(), setting.groupLimit());
-        return new RuledCall(setting, call, group);
+        return new RuledCall(setting, call, group, sampledBy);
     }
 
     /** The bucket with this key; null without a limit. One that had another limit begins full. */

@@ -144,6 +144,13 @@ interface Condition {
             return call.level() == null;
         }
 
+        /** True if it takes this level not only as more severe than all that it asks for. */
+        boolean names(LogLevel level) {
+            boolean isOpen = (levels & LevelSet.bit(LogLevel.WTF)) != 0;
+            int least = Integer.numberOfTrailingZeros(levels);
+            return (levels & LevelSet.bit(level)) != 0 && (!isOpen || level.ordinal() == least || least >= LogLevel.WARN.ordinal());
+        }
+
         @Override
         public String toString() {
             return name(Integer.numberOfTrailingZeros(levels)) + "-" + name(Integer.SIZE - 1 - Integer.numberOfLeadingZeros(levels));

@@ -15,13 +15,27 @@ public record Rule(Selector selector, SiteSetting setting, GroupSettings.Source 
 
     /** A limit of each call, or of all calls of a group together; an error if a text is wrong. */
     public static Rule ofLimit(String selector, String limit, boolean isOfGroup) {
+        Selector calls = selector(selector);
+        Limit read = Limit.parse(limit);
+        if (read == null) {
+            throw new IllegalArgumentException("invalid limit `" + limit + "`; write a number for a time, as in `100/s` or `2/m burst 10`");
+        }
+        return new Rule(calls, SiteSetting.ofLimit(read, isOfGroup), GroupSettings.Source.OTHER);
+    }
+
+    /** A rate at which messages are kept; an error if a text is wrong. */
+    public static Rule ofRate(String selector, String rate) {
+        Selector calls = selector(selector);
+        Rate read = Rate.parse(rate);
+        if (read == null) {
+            throw new IllegalArgumentException("invalid rate `" + rate + "`; write a part of all messages, as in `1/100` or `0.5%`");
+        }
+        return new Rule(calls, SiteSetting.ofRate(read), GroupSettings.Source.OTHER);
+    }
+
+    private static Selector selector(String text) {
         try {
-            Selector calls = Selector.parse(selector);
-            Limit read = Limit.parse(limit);
-            if (read == null) {
-                throw new IllegalArgumentException("invalid limit `" + limit + "`; write a number for a time, as in `100/s` or `2/m burst 10`");
-            }
-            return new Rule(calls, SiteSetting.ofLimit(read, isOfGroup), GroupSettings.Source.OTHER);
+            return Selector.parse(text);
         } catch (SelectorException e) {
             throw new IllegalArgumentException(e.getMessage() + "; " + e.help(), e);
         }

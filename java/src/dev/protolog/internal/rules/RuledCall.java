@@ -1,19 +1,27 @@
 package dev.protolog.internal.rules;
 
-/** What rules make of a call: whether it is recorded and printed, and how often it may come. */
+/**
+ * What rules make of a call: whether it is recorded and printed, how often it may come, and at
+ * which rate it is sampled.
+ */
 public final class RuledCall {
     /** That of a call without a rule. */
-    public static final RuledCall NONE = new RuledCall(new SiteSetting(null, null, null, null, false), null, null);
+    public static final RuledCall NONE = new RuledCall(SiteSetting.NONE, null, null, 0);
 
     final SiteSetting setting;
     /** The buckets of the call and of its group; null for none. */
     private final Bucket ofCall;
     private final Bucket ofGroup;
+    /** The rate at which it is sampled, null for none, and the number of the rule that says so. */
+    private final Rate rate;
+    private final int sampledBy;
 
-    RuledCall(SiteSetting setting, Bucket ofCall, Bucket ofGroup) {
+    RuledCall(SiteSetting setting, Bucket ofCall, Bucket ofGroup, int sampledBy) {
         this.setting = setting;
         this.ofCall = ofCall;
         this.ofGroup = ofGroup;
+        rate = setting.sample() == Rate.NONE ? null : setting.sample();
+        this.sampledBy = sampledBy;
     }
 
     /** True if all sessions record it, whatever they record of its group. */
@@ -42,6 +50,24 @@ public final class RuledCall {
     public boolean passes(Leases leases) {
         long now = Leases.now();
         return take(ofCall, leases, now) && take(ofGroup, leases, now);
+    }
+
+    /** True if messages are kept by chance. */
+    public boolean isSampled() {
+        return rate != null;
+    }
+
+    /** Decides whether a message is kept of those that are sampled. */
+    public boolean keeps(Sampler sampler) {
+        return sampler.keeps(rate, sampledBy);
+    }
+
+    /**
+     * The rate that a message says which was kept: so many, in the upper half of the word, of so
+     * many; 0 for all.
+     */
+    public long rate() {
+        return rate == null || rate.keepsAll() ? 0 : rate.toWord();
     }
 
     private static boolean take(Bucket bucket, Leases leases, long now) {

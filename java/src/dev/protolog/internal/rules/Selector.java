@@ -1,5 +1,6 @@
 package dev.protolog.internal.rules;
 
+import dev.protolog.LogLevel;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -57,6 +58,23 @@ public final class Selector {
      */
     boolean mayTake(KnownCall call) {
         return conditions.stream().allMatch(it -> it.holds(call) || it.isUnknown(call));
+    }
+
+    /**
+     * True if it names this level: it asks for levels, and takes this one not only as more severe
+     * than all that it asks for. So {@code warn} and {@code debug-warn} name WARN, {@code debug}
+     * does not.
+     */
+    boolean namesLevel(LogLevel level) {
+        return conditions.stream().anyMatch(it -> it instanceof Condition.Levels levels && levels.names(level));
+    }
+
+    /**
+     * True if a rule with this selector samples calls of a level, which may be null: WARN and worse
+     * only if it names that level.
+     */
+    boolean samples(LogLevel level) {
+        return level != null && (level.compareTo(LogLevel.WARN) < 0 || namesLevel(level));
     }
 
     /** True if calls that it names may move: it asks for an id and for a place. */

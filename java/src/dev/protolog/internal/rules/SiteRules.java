@@ -16,7 +16,8 @@ import java.util.List;
 public final class SiteRules {
     private static final String NO_EQUALS = "write site SELECTOR=WORDS, as in `site net.rs:120-180=on`";
     private static final String BAD_WORD =
-            "use on, off, text, notext, notrace, limit:100/s, group-limit:100/s, nolimit, nogroup-limit or default, with commas between";
+            "use on, off, text, notext, notrace, limit:100/s, group-limit:100/s, sample:1/100, nolimit, nogroup-limit, nosample or default,"
+                    + " with commas between";
 
     private final List<Item> items = new ArrayList<>();
     private final List<SettingsText.Problem> problems = new ArrayList<>();

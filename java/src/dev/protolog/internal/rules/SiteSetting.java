@@ -12,11 +12,16 @@ import java.util.List;
  * @param text true if it is printed
  * @param limit the limit of each call; {@link Limit#NONE} for no limit
  * @param groupLimit the limit of all calls together that the rule takes in a group
+ * @param sample the rate at which messages are sampled; {@link Rate#NONE} for all of them
  * @param resets earlier rules no longer hold
  */
-record SiteSetting(Boolean trace, Boolean text, Limit limit, Limit groupLimit, boolean resets) {
+record SiteSetting(Boolean trace, Boolean text, Limit limit, Limit groupLimit, Rate sample, boolean resets) {
+    /** That of a rule that says nothing. */
+    static final SiteSetting NONE = new SiteSetting(null, null, null, null, null, false);
+
     private static final String LIMIT = "limit";
     private static final String GROUP_LIMIT = "group-limit";
+    private static final String SAMPLE = "sample";
 
     /** A word that is none. */
     static final class BadWord extends Exception {
@@ -34,7 +39,12 @@ record SiteSetting(Boolean trace, Boolean text, Limit limit, Limit groupLimit, b
 
     /** That of a limit alone. */
     static SiteSetting ofLimit(Limit limit, boolean isOfGroup) {
-        return new SiteSetting(null, null, isOfGroup ? null : limit, isOfGroup ? limit : null, false);
+        return new SiteSetting(null, null, isOfGroup ? null : limit, isOfGroup ? limit : null, null, false);
+    }
+
+    /** That of a rate alone. */
+    static SiteSetting ofRate(Rate rate) {
+        return new SiteSetting(null, null, null, null, rate, false);
     }
 
     /** Reads the words after {@code =}. */
@@ -43,6 +53,7 @@ record SiteSetting(Boolean trace, Boolean text, Limit limit, Limit groupLimit, b
         Boolean text = null;
         Limit limit = null;
         Limit groupLimit = null;
+        Rate sample = null;
         boolean resets = false;
         for (String each : words.split(",", -1)) {
             String word = SettingParts.trim(each);
@@ -59,43 +70,54 @@ record SiteSetting(Boolean trace, Boolean text, Limit limit, Limit groupLimit, b
                 limit = Limit.NONE;
             } else if (is(word, "nogroup-limit")) {
                 groupLimit = Limit.NONE;
+            } else if (is(word, "nosample")) {
+                sample = Rate.NONE;
             } else if (is(word, "default")) {
                 resets = true;
             } else if (limitOf(LIMIT, word) != null) {
                 limit = limitOf(LIMIT, word);
             } else if (limitOf(GROUP_LIMIT, word) != null) {
                 groupLimit = limitOf(GROUP_LIMIT, word);
+            } else if (rateOf(word) != null) {
+                sample = rateOf(word);
             } else {
                 throw new BadWord(word);
             }
         }
-        return new SiteSetting(trace, text, limit, groupLimit, resets);
+        return new SiteSetting(trace, text, limit, groupLimit, sample, resets);
     }
 
     /** The rest of it before a later one of the same calls: the parts that this one leaves out. */
     SiteSetting before(SiteSetting later) {
         return new SiteSetting(later.trace == null ? trace : null, later.text == null ? text : null,
-                later.limit == null ? limit : null, later.groupLimit == null ? groupLimit : null, resets);
+                later.limit == null ? limit : null, later.groupLimit == null ? groupLimit : null,
+                later.sample == null ? sample : null, resets);
     }
 
     /** What two rules make of a call, of which {@code later} is the later one. */
     SiteSetting then(SiteSetting later) {
         return later.resets ? later : new SiteSetting(later.trace == null ? trace : later.trace, later.text == null ? text : later.text,
-                later.limit == null ? limit : later.limit, later.groupLimit == null ? groupLimit : later.groupLimit, resets);
+                later.limit == null ? limit : later.limit, later.groupLimit == null ? groupLimit : later.groupLimit,
+                later.sample == null ? sample : later.sample, resets);
+    }
+
+    /** The same for calls that it may not sample. */
+    SiteSetting withoutRate() {
+        return sample == null || sample == Rate.NONE ? this : new SiteSetting(trace, text, limit, groupLimit, null, resets);
     }
 
     /** True if it does more than to end others. */
     boolean acts() {
-        return trace != null || text != null || limit != null || groupLimit != null;
+        return trace != null || text != null || limit != null || groupLimit != null || sample != null;
     }
 
     boolean switchesOn() {
         return trace != null && trace || text != null && text;
     }
 
-    /** The words of the state alone, without limits; {@code -} for none. */
+    /** The words of the state alone, without limits and rates; {@code -} for none. */
     String state() {
-        String words = new SiteSetting(trace, text, null, null, false).toString();
+        String words = new SiteSetting(trace, text, null, null, null, false).toString();
         return words.isEmpty() ? "-" : words;
     }
 
@@ -112,14 +134,15 @@ record SiteSetting(Boolean trace, Boolean text, Limit limit, Limit groupLimit, b
         if (text != null && (text || trace == null || trace)) {
             words.add(text ? "text" : "notext");
         }
-        addLimit(words, LIMIT, limit);
-        addLimit(words, GROUP_LIMIT, groupLimit);
+        addValue(words, LIMIT, limit, Limit.NONE);
+        addValue(words, GROUP_LIMIT, groupLimit, Limit.NONE);
+        addValue(words, SAMPLE, sample, Rate.NONE);
         return String.join(",", words);
     }
 
-    private static void addLimit(List<String> words, String name, Limit limit) {
-        if (limit != null) {
-            words.add(limit == Limit.NONE ? "no" + name : name + ":" + limit);
+    private static void addValue(List<String> words, String name, Object value, Object none) {
+        if (value != null) {
+            words.add(value == none ? "no" + name : name + ":" + value);
         }
     }
 
@@ -129,7 +152,18 @@ record SiteSetting(Boolean trace, Boolean text, Limit limit, Limit groupLimit, b
 
     /** The limit in a word of this name: {@code limit:100/s}, or with a space; null for none. */
     private static Limit limitOf(String name, String word) {
+        String value = valueOf(name, word);
+        return value == null ? null : Limit.parse(value);
+    }
+
+    private static Rate rateOf(String word) {
+        String value = valueOf(SAMPLE, word);
+        return value == null ? null : Rate.parse(value);
+    }
+
+    /** The text behind this name in a word: {@code NAME:TEXT}, or with a space; null for none. */
+    private static String valueOf(String name, String word) {
         boolean fits = word.length() > name.length() && is(word.substring(0, name.length()), name) && ": ".indexOf(word.charAt(name.length())) >= 0;
-        return fits ? Limit.parse(word.substring(name.length() + 1)) : null;
+        return fits ? word.substring(name.length() + 1) : null;
     }
 }

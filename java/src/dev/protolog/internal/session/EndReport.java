@@ -87,7 +87,7 @@ public record EndReport(boolean isWanted, Set<String> named) {
         long lost = 0;
         for (Map.Entry<LossCause, Long> each : causes.entrySet()) {
             LossCause cause = each.getKey();
-            if (cause != LossCause.TRUNCATED && cause != LossCause.OVERWRITTEN) {
+            if (cause.isLost() && cause != LossCause.OVERWRITTEN) {
                 lost += each.getValue();
                 parts.add(each.getValue() + ": " + cause.description());
             }

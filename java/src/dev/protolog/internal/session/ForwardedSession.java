@@ -318,9 +318,9 @@ public final class ForwardedSession implements ExitingSession {
             sequence.losses.take(pending);
             pending.addTo(all);
             if (sequence.unreported() != null) {
-                Losses.Pending suppressed = sequence.unreported().newPending();
-                sequence.unreported().take(suppressed);
-                suppressed.addTo(all);
+                Losses.Pending heldBack = sequence.unreported().newPending();
+                sequence.unreported().take(heldBack);
+                heldBack.addTo(all);
             }
         }
         return report(all.all());
@@ -362,7 +362,7 @@ public final class ForwardedSession implements ExitingSession {
     public synchronized long missing() {
         long passed = Stream.of(readers, lost).flatMap(all -> all.values().stream()).mapToLong(SequenceReader::recorded).sum();
         long dropped = core.total().without(known()).stream()
-                .filter(count -> count.cause() != LossCause.TRUNCATED)
+                .filter(count -> count.cause().isLost())
                 .mapToLong(Losses.Count::count)
                 .sum();
         return Math.max(0, core.messages() - passed) + dropped;

@@ -84,7 +84,7 @@ public final class KeptMessages implements PacketOutput {
     /** The messages that were not passed on, and the dropped ones that no packet reports. */
     public long missing() {
         long dropped = unreported().stream()
-                .filter(count -> count.cause() != LossCause.TRUNCATED)
+                .filter(count -> count.cause().isLost())
                 .mapToLong(Losses.Count::count)
                 .sum();
         return lost() + dropped;
@@ -142,7 +142,7 @@ public final class KeptMessages implements PacketOutput {
         reported.all().forEach(count -> count.addTo(known));
         readers.values().forEach(reader -> reader.reported().all().forEach(count -> count.addTo(known)));
         Losses all = losses.copy();
-        sequences.forEach(sequence -> sequence.addSuppressedTo(all));
+        sequences.forEach(sequence -> sequence.addHeldBackTo(all));
         return all.without(known);
     }
 

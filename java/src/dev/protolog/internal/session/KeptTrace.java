@@ -282,14 +282,14 @@ final class KeptTrace {
         out.own(TracePackets.instant(pid, now.boottime(), contents.cause == null ? "protolog session ended" : "protolog session goes on"));
         long lost = overwritten + vanished + damaged;
         for (Losses.Count loss : losses) {
-            lost += loss.cause() == LossCause.TRUNCATED ? 0 : loss.count();
+            lost += loss.cause().isLost() ? loss.count() : 0;
         }
         out.flush();
         if (damaged > 0) {
             losses.add(new Losses.Count(0, LossCause.WRITE_FAILED, damaged));
         }
         stats = written.stats(losses, overwritten + vanished, out.written());
-        return new Summary(file, messages, lost, out.written());
+        return new Summary(file, messages, lost, out.written(), stats.passedOver());
     }
 
     private void writeLosses(TraceOutput out, List<Losses.Count> losses, long vanished) throws IOException {

@@ -62,6 +62,7 @@ public final class Recording {
     private static final int SESSION_ID_AT = 184;
     private static final int REMOVED_AT = 200;
     private static final int LIMITED_AT = 208;
+    private static final int PASSED_OVER_AT = 216;
     private static final int LOSSES_AT = 256;
     private static final int LOSSES = 64;
     private static final int OTHER_LOSSES_AT = LOSSES_AT + 16 * LOSSES;
@@ -293,8 +294,8 @@ public final class Recording {
                 return 0;
             }
         }
-        // A cause that came later has a place of its own.
-        return cause == LossCause.LIMITED ? LIMITED_AT : OTHER_LOSSES_AT + 8 * (cause.wire() - 1);
+        // What came later has a place of its own.
+        return cause.isPassedOver() ? PASSED_OVER_AT : cause == LossCause.LIMITED ? LIMITED_AT : OTHER_LOSSES_AT + 8 * (cause.wire() - 1);
     }
 
     /** Notes the number of messages that another program has removed from the trace file. */

@@ -22,7 +22,6 @@ final class Remains {
     private static final int SEQUENCE_ID = 10;
     private static final int COMPRESSED_PACKETS = 50;
     private static final int MESSAGE = 104;
-    private static final int LOSS = 1001;
     private static final int BUFFER = 1 << 16;
 
     /** The messages of each sequence. */
@@ -129,7 +128,7 @@ final class Remains {
                     isMessage = true;
                     message = of.next() && of.field() == 1 ? of.fixed64() : 0;
                 }
-                case LOSS -> Losses.Count.read(fields.message()).addTo(reported);
+                case Losses.LOSS, Losses.PASSED_OVER -> Losses.Count.read(fields.field(), fields.message()).addTo(reported);
                 case SEQUENCE_ID -> sequence = (int) fields.varint();
                 default -> fields.skip();
             }

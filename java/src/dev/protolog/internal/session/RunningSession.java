@@ -13,6 +13,7 @@ import dev.protolog.internal.write.Routing;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
+import java.util.List;
 import java.util.Objects;
 
 /**
@@ -150,7 +151,7 @@ public final class RunningSession implements ExitingSession {
             if (ended.stream != null) {
                 summary = ended.stream.finish(isAtExit);
             } else {
-                summary = config.file() == null ? new Summary(null, 0, 0, 0) : ended.kept.writeOwn(isAtExit);
+                summary = config.file() == null ? new Summary(null, 0, 0, 0, List.of()) : ended.kept.writeOwn(isAtExit);
             }
             last = ended.stream != null ? ended.stream.stats() : ended.kept.stats();
             EndReport.reportUnreadable(last, config.file());
@@ -194,10 +195,10 @@ public final class RunningSession implements ExitingSession {
      * known to be in the file.
      */
     private StopException stopped(IOException cause, Parts ended) {
-        Summary counted = new Summary(config.file(), 0, 0, 0);
+        Summary counted = new Summary(config.file(), 0, 0, 0, List.of());
         try {
             SessionStats stats = ended.stream != null ? ended.stream.stats() : ended.kept.count();
-            counted = new Summary(config.file(), stats.messages(), stats.lost(), stats.bytes());
+            counted = new Summary(config.file(), stats.messages(), stats.lost(), stats.bytes(), stats.passedOver());
         } catch (Exception e) {
             cause.addSuppressed(e);
         }

@@ -26,9 +26,9 @@ record SequencePacket(long clock, long delta, byte[] info, byte[] strings, boole
                 case 8 -> delta = fields.varint();
                 case 12 -> strings = fields.bytes();
                 case 1000 -> info = fields.bytes();
-                case 1001 -> {
+                case Losses.LOSS -> {
                     losses = losses.isEmpty() ? new ArrayList<>() : losses;
-                    losses.add(Losses.Count.read(fields.message()));
+                    losses.add(Losses.Count.read(fields.field(), fields.message()));
                 }
                 default -> fields.skip();
             }

@@ -349,15 +349,16 @@ public final class SessionCore extends WriterOwner {
     }
 
     @Override
-    public void suppress(Sequence sequence, int group) {
+    public void holdBack(Sequence sequence, int group, LossCause cause) {
         if (isOver()) {
             return;
         }
         // While the program ends, the last count of the file is of the total alone.
-        if (sequence == null || !sequence.suppress(group, clock().now(), !keepsMessages() && !isEnding)) {
-            total.add(group, LossCause.LIMITED, 1);
+        long now = cause == LossCause.LIMITED ? clock().now() : 0;
+        if (sequence == null || !sequence.holdBack(group, cause, now, !keepsMessages() && !isEnding)) {
+            total.add(group, cause, 1);
         }
-        keepLoss(group, LossCause.LIMITED);
+        keepLoss(group, cause);
     }
 
     /**
@@ -394,11 +395,11 @@ public final class SessionCore extends WriterOwner {
     /** A copy of all losses so far. */
     public Losses total() {
         Losses all = total.copy();
-        sequences().forEach(sequence -> sequence.addSuppressedTo(all));
+        sequences().forEach(sequence -> sequence.addHeldBackTo(all));
         return all;
     }
 
-    /** The losses so far, and as more come, without messages that limits suppress. */
+    /** The losses so far, and as more come, without messages that rules hold back. */
     Losses losses() {
         return total;
     }

@@ -1,5 +1,6 @@
 package dev.protolog.internal.session;
 
+import dev.protolog.PassedOver;
 import dev.protolog.internal.dictionary.SessionDictionary;
 import dev.protolog.internal.write.LossCause;
 import dev.protolog.internal.write.Losses;
@@ -12,14 +13,27 @@ import java.util.TreeMap;
 
 /**
  * The messages of a session, in all and by group. {@code lost} has no truncated messages, which are
- * there; {@code bytes} is the size of the trace so far.
+ * there, nor those over which sampling has passed; {@code bytes} is the size of the trace so far.
  */
 public record SessionStats(long messages, long lost, long bytes, List<OfGroup> groups) {
     /**
      * The statistics of a group; its name is empty if it is not known. {@code bytes} is the size of
-     * its messages.
+     * its messages; {@code losses} has the messages over which sampling has passed, too.
      */
     public record OfGroup(String group, long messages, long lost, long bytes, Map<LossCause, Long> losses) {}
+
+    /** The messages over which sampling has passed, by group and level. */
+    List<PassedOver> passedOver() {
+        List<PassedOver> all = new ArrayList<>();
+        for (OfGroup of : groups) {
+            of.losses.forEach((cause, count) -> {
+                if (cause.isPassedOver()) {
+                    all.add(new PassedOver(of.group, cause.level(), count));
+                }
+            });
+        }
+        return List.copyOf(all);
+    }
 
     /** Messages and their bytes, by group. One thread at a time uses it. */
     static class Written {
@@ -124,7 +138,7 @@ public record SessionStats(long messages, long lost, long bytes, List<OfGroup> g
         }
 
         private static long sum(Map<LossCause, Long> causes) {
-            return causes.entrySet().stream().filter(it -> it.getKey() != LossCause.TRUNCATED).mapToLong(Map.Entry::getValue).sum();
+            return causes.entrySet().stream().filter(it -> it.getKey().isLost()).mapToLong(Map.Entry::getValue).sum();
         }
     }
 }

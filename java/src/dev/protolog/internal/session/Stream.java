@@ -176,7 +176,7 @@ final class Stream {
                 }
             }
             long messages = readers.values().stream().mapToLong(SequenceReader::recorded).sum();
-            return new Summary(file.name(), messages, losses.lost(), earlierBytes + out.written());
+            return new Summary(file.name(), messages, losses.lost(), earlierBytes + out.written(), stats().passedOver());
         }
     }
 
@@ -209,7 +209,7 @@ final class Stream {
                 used.add(readers.computeIfAbsent(chunk.writer(),
                         id -> new SequenceReader(id, session.pid(), out, counts, segments != null)));
             }
-            List<Sequence> suppressed = unfinishedToo ? losses.suppressed(used) : List.of();
+            List<Sequence> heldBack = unfinishedToo ? losses.heldBack(used) : List.of();
             setCheckpoint();
             writeOwnPackets();
             BootClock.Moment now = session.clock().moment();
@@ -231,7 +231,7 @@ final class Stream {
                 }
                 hold(chunk, reader);
             }
-            losses.reportSuppressed(suppressed, out, inFile, taken);
+            losses.reportHeldBack(heldBack, out, inFile, taken);
             commit();
             held.free(session.buffer());
         });

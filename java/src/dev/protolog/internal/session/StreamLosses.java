@@ -51,7 +51,7 @@ final class StreamLosses {
 
     /** The messages that the trace lacks. */
     long lost() {
-        return all().stream().filter(loss -> loss.cause() != LossCause.TRUNCATED).mapToLong(Losses.Count::count).sum();
+        return all().stream().filter(loss -> loss.cause().isLost()).mapToLong(Losses.Count::count).sum();
     }
 
     /** Those that the trace reports. */
@@ -98,10 +98,10 @@ final class StreamLosses {
     }
 
     /**
-     * The sequences with messages that limits have suppressed and that no packet reports. Their
+     * The sequences with messages that rules have held back and that no packet reports. Their
      * readers are among those in {@code used}.
      */
-    List<Sequence> suppressed(Set<SequenceReader> used) {
+    List<Sequence> heldBack(Set<SequenceReader> used) {
         List<Sequence> found = new ArrayList<>();
         for (Sequence sequence : session.sequences()) {
             if (sequence.unreported() != null && !sequence.unreported().isEmpty()) {
@@ -116,10 +116,10 @@ final class StreamLosses {
     }
 
     /**
-     * Reports the messages that limits have suppressed, with their times: on the sequence, or on
-     * the session's own where the file has no packets of it.
+     * Reports the messages that rules have held back, suppressed ones with their times: on the
+     * sequence, or on the session's own where the file has no packets of it.
      */
-    void reportSuppressed(List<Sequence> sequences, TraceOutput out, Set<Integer> inFile, TakenLosses taken) throws IOException {
+    void reportHeldBack(List<Sequence> sequences, TraceOutput out, Set<Integer> inFile, TakenLosses taken) throws IOException {
         for (Sequence sequence : sequences) {
             Losses.Pending pending = taken.take(sequence.unreported());
             if (inFile.contains(sequence.id)) {

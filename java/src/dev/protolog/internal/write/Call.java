@@ -77,6 +77,11 @@ public final class Call {
     String thrown;
     /** What rules make of the call. */
     private RuledCall rule = RuledCall.NONE;
+    /**
+     * The rate at which the message was kept by chance, as {@link RuledCall#rate} has it; 0 for one
+     * that was kept for sure.
+     */
+    long rate;
     /** The stack trace of the message in the session that it is written to; null for none. */
     String stack;
 
@@ -160,11 +165,14 @@ public final class Call {
 
     /** Begins a call of the thread. */
     public static Call begin(IProtoLogGroup group, LogLevel level, long id, long mask) {
-        return begin(group, level, id, mask, null);
+        return begin(group, level, id, mask, null, 0);
     }
 
-    /** As above; {@code known} is what rules make of the call, null if that is to be found. */
-    static Call begin(IProtoLogGroup group, LogLevel level, long id, long mask, RuledCall known) {
+    /**
+     * As above; {@code known} is what rules make of the call, by which it was kept with the rate
+     * {@code kept}. Null if that is to be found.
+     */
+    static Call begin(IProtoLogGroup group, LogLevel level, long id, long mask, RuledCall known, long kept) {
         GroupState state;
         Call call;
         RuledCall rule;
@@ -185,8 +193,12 @@ public final class Call {
             Routing.lose(group, level, LossCause.REENTRANT);
             return UNUSED;
         }
-        if ((rule != RuledCall.NONE || !Switch.isEnabled(state.word(), level)) && !call.limits.isDue(state, level, rule)) {
-            return UNUSED;
+        long rate = kept;
+        if (rule != RuledCall.NONE || !Switch.isEnabled(state.word(), level)) {
+            rate = known != null ? kept : call.limits.sample(state, level, rule);
+            if (rate == CallLimits.PASSED_OVER || !call.limits.isDue(state, level, rule)) {
+                return UNUSED;
+            }
         }
         if (call.rule != rule) {
             // A store of an object costs more than a look.
@@ -194,6 +206,7 @@ public final class Call {
         }
         call.id = id;
         call.mask = mask;
+        call.rate = rate;
         call.template = null;
         call.thrown = null;
         call.origin = null;
@@ -202,6 +215,14 @@ public final class Call {
         call.count = 0;
         call.kinds = 0;
         return call;
+    }
+
+    /**
+     * Decides whether a message is kept whose arguments are not evaluated yet; the result is that
+     * of {@link CallLimits#sample}.
+     */
+    static long sample(GroupState state, LogLevel level, RuledCall rule) {
+        return rule.isSampled() ? ofThread().limits.sample(state, level, rule) : 0;
     }
 
     /**

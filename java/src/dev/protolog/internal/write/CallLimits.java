@@ -5,16 +5,20 @@ import dev.protolog.internal.groups.GroupState;
 import dev.protolog.internal.groups.Switch;
 import dev.protolog.internal.rules.Leases;
 import dev.protolog.internal.rules.RuledCall;
+import dev.protolog.internal.rules.Sampler;
 import dev.protolog.internal.text.LevelSet;
 
 /**
- * The rules of single calls, as a thread's calls obey them: whether a message goes anywhere, and
- * whether its limits let it pass. One that they don't is counted on the thread's sequence, in each
- * session that would have recorded it.
+ * The rules of single calls, as a thread's calls obey them: whether a message goes anywhere,
+ * whether it is kept of those that are sampled, and whether its limits let it pass. One that does
+ * not is counted on the thread's sequence, in each session that would have recorded it.
  *
  * <p>Invariants: only its thread uses it; nothing is thrown.
  */
 final class CallLimits {
+    /** The result for a message over which sampling passes; no rate has this word. */
+    static final long PASSED_OVER = -1;
+
     private final WriterSet writers;
     private final boolean isVirtual;
     /**
@@ -22,10 +26,42 @@ final class CallLimits {
      * millions.
      */
     private Leases leases;
+    /** Null before the first message that is sampled. */
+    private Sampler sampler;
 
     CallLimits(WriterSet writers, boolean isVirtual) {
         this.writers = writers;
         this.isVirtual = isVirtual;
+    }
+
+    /**
+     * Decides whether a message of a call that has a rule is kept, if it goes anywhere. Gives the
+     * rate that it was kept with, as {@link RuledCall#rate} does, 0 for one that is kept for sure,
+     * and {@link #PASSED_OVER} for one that is counted as that.
+     */
+    long sample(GroupState state, LogLevel level, RuledCall ruled) {
+        if (!ruled.isSampled()) {
+            return 0;
+        }
+        SessionRoutes routes = SessionRoutes.of(state).of(ruled);
+        int word = state.word();
+        int recorded = routes.recorded(word) & LevelSet.bit(level);
+        if (!isWanted(ruled, level, word, recorded)) {
+            return 0;
+        }
+        try {
+            if (sampler == null) {
+                sampler = Sampler.ofThread(!isVirtual);
+            }
+            if (ruled.keeps(sampler)) {
+                return ruled.rate();
+            }
+        } catch (OutOfMemoryError | StackOverflowError | LinkageError e) {
+            // It is kept for sure.
+            return 0;
+        }
+        holdBack(routes, recorded, state, LossCause.passedOver(level));
+        return PASSED_OVER;
     }
 
     /**
@@ -36,18 +72,27 @@ final class CallLimits {
         SessionRoutes routes = SessionRoutes.of(state).of(ruled);
         int word = state.word();
         int recorded = routes.recorded(word) & LevelSet.bit(level);
-        if (recorded == 0 && !ruled.isPrinted((Switch.textLevels(word) & LevelSet.bit(level)) != 0)) {
+        if (!isWanted(ruled, level, word, recorded)) {
             return false;
         }
         if (!ruled.hasLimits() || passes(ruled)) {
             return true;
         }
+        holdBack(routes, recorded, state, LossCause.LIMITED);
+        return false;
+    }
+
+    private static boolean isWanted(RuledCall ruled, LogLevel level, int word, int recorded) {
+        return recorded != 0 || ruled.isPrinted((Switch.textLevels(word) & LevelSet.bit(level)) != 0);
+    }
+
+    /** Counts a message in the sessions that would have recorded it. */
+    private void holdBack(SessionRoutes routes, int recorded, GroupState state, LossCause cause) {
         for (int i = 0; i < routes.sessions.length; i++) {
             if ((routes.levels[i] & recorded) != 0) {
-                suppress(routes.sessions[i], state);
+                holdBack(routes.sessions[i], state, cause);
             }
         }
-        return false;
     }
 
     private boolean passes(RuledCall ruled) {
@@ -61,16 +106,16 @@ final class CallLimits {
         }
     }
 
-    private void suppress(WriterOwner session, GroupState state) {
+    private void holdBack(WriterOwner session, GroupState state, LossCause cause) {
         try {
             if (isVirtual) {
-                session.shared().suppress(state.id);
+                session.shared().holdBack(state.id, cause);
                 return;
             }
             TraceWriter writer = writers.of(session);
-            session.suppress(writer == null ? null : writer.sequence, state.id);
+            session.holdBack(writer == null ? null : writer.sequence, state.id, cause);
         } catch (OutOfMemoryError | StackOverflowError | LinkageError e) {
-            session.suppress(null, state.id);
+            session.holdBack(null, state.id, cause);
         }
     }
 }

@@ -1,20 +1,25 @@
 package dev.protolog.internal.write;
 
+import dev.protolog.LogLevel;
 import dev.protolog.internal.proto.ProtoReader;
 import dev.protolog.internal.proto.ProtoWriter;
+import dev.protolog.internal.text.LevelSet;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
 /**
- * Counts of lost messages, by group and cause. Messages are lost where memory or stack is missing,
- * so to count takes neither: there is room for some groups from the start, and where there is no
- * memory for more, a loss counts as one of an unknown group.
+ * Counts of lost messages, by group and cause, and of those that sampling passes over. Messages are
+ * lost where memory or stack is missing, so to count takes neither: there is room for some groups
+ * from the start, and where there is no memory for more, a loss counts as one of an unknown group.
  *
  * <p>Invariants: a count that was taken is reported, or given back. Nothing is called while a count
  * is changed, so that no error leaves half of it.
  */
 public final class Losses {
+    /** The fields of packets with records of losses, and of messages that were passed over. */
+    public static final int LOSS = 1001;
+    public static final int PASSED_OVER = 1009;
     /** The most records in the packet that a chunk begins with. */
     public static final int MAX_RECORDS = 5;
     private static final int FIRST_SLOTS = 8;
@@ -27,8 +32,8 @@ public final class Losses {
     /** Ascending by their first number. */
     private long[] slots = new long[SLOT * FIRST_SLOTS];
     private int used;
-    /** Counts of unknown groups, by cause. */
-    private final long[] ungrouped = new long[LossCause.MAX_WIRE + 1];
+    /** Counts of unknown groups, by the place of the cause. */
+    private final long[] ungrouped = new long[LossCause.ALL.length];
     private volatile boolean isEmpty = true;
 
     /**
@@ -44,28 +49,32 @@ public final class Losses {
             Losses.write(to, key(group, cause), count, first, last);
         }
 
-        /** A record that {@link #write} wrote. */
-        public static Count read(ProtoReader record) throws ProtoReader.MalformedException {
+        /** A record that {@link #write} wrote, in this field. */
+        public static Count read(int field, ProtoReader record) throws ProtoReader.MalformedException {
             int group = 0;
-            int cause = LossCause.BUFFER_FULL.wire();
+            long cause = field == PASSED_OVER ? 0 : LossCause.BUFFER_FULL.wire();
             long count = 0;
             long first = 0;
             long last = 0;
             while (record.next()) {
                 switch (record.field()) {
                     case 1 -> group = (int) record.varint();
-                    case 2 -> cause = (int) record.varint();
+                    case 2 -> cause = record.varint();
                     case 3 -> count = record.varint();
                     case 4 -> first = record.varint();
                     case 5 -> last = record.varint();
                     default -> record.skip();
                 }
             }
-            return new Count(group, LossCause.of(cause), count, first, last);
+            if (field == PASSED_OVER) {
+                LogLevel level = LevelSet.ofWire(cause);
+                return new Count(group, level == null ? LossCause.PASSED_OVER : LossCause.passedOver(level), count);
+            }
+            return new Count(group, LossCause.of((int) cause), count, first, last);
         }
 
         public void addTo(Losses losses) {
-            losses.add(key(group, cause), cause.wire, count, first, last);
+            losses.add(key(group, cause), cause.place, count, first, last);
         }
     }
 
@@ -74,12 +83,12 @@ public final class Losses {
      * later.
      */
     public void add(int group, LossCause cause, long count) {
-        add(key(group, cause), cause.wire, count, 0, 0);
+        add(key(group, cause), cause.place, count, 0, 0);
     }
 
-    /** As above, of a loss at this time. */
+    /** As above, of one message at this time, which is 0 if nobody asks for it. */
     void addAt(int group, LossCause cause, long time) {
-        add(key(group, cause), cause.wire, 1, time, time);
+        add(key(group, cause), cause.place, 1, time, time);
     }
 
     public synchronized Losses copy() {
@@ -94,9 +103,9 @@ public final class Losses {
     /** All counts, those of unknown groups first. */
     public synchronized List<Count> all() {
         List<Count> all = new ArrayList<>();
-        for (int wire = 0; wire < ungrouped.length; wire++) {
-            if (ungrouped[wire] > 0) {
-                all.add(new Count(0, LossCause.of(wire), ungrouped[wire]));
+        for (int place = 0; place < ungrouped.length; place++) {
+            if (ungrouped[place] > 0) {
+                all.add(new Count(0, LossCause.ALL[place], ungrouped[place]));
             }
         }
         for (int i = 0; i < SLOT * used; i += SLOT) {
@@ -110,14 +119,14 @@ public final class Losses {
         long[] left = new long[ungrouped.length];
         List<Count> all = all();
         List<Count> known = others.all();
-        all.forEach(count -> left[count.cause.wire] += count.count);
-        known.forEach(count -> left[count.cause.wire] -= count.count);
+        all.forEach(count -> left[count.cause.place] += count.count);
+        known.forEach(count -> left[count.cause.place] -= count.count);
         List<Count> rest = new ArrayList<>();
         for (Count count : all) {
             long same = known.stream().filter(it -> it.group == count.group && it.cause == count.cause).mapToLong(Count::count).sum();
-            long more = Math.min(left[count.cause.wire], count.count - same);
+            long more = Math.min(left[count.cause.place], count.count - same);
             if (more > 0) {
-                left[count.cause.wire] -= more;
+                left[count.cause.place] -= more;
                 // Of a part nobody knows the times.
                 boolean isWhole = more == count.count;
                 rest.add(new Count(count.group, count.cause, more, isWhole ? count.first : 0, isWhole ? count.last : 0));
@@ -149,20 +158,27 @@ public final class Losses {
 
     private static void write(ProtoWriter to, long key, long count, long first, long last) {
         long group = key >>> 8;
-        long cause = key & 0xff;
-        int length = (group == 0 ? 0 : 1 + ProtoWriter.sizeOf(group)) + 1 + ProtoWriter.sizeOf(cause) + 1 + ProtoWriter.sizeOf(count);
+        LossCause cause = LossCause.of((int) key & 0xff);
+        boolean isPassedOver = cause.isPassedOver();
+        // The number of the cause, or of the level; 0 where that is not known, which is left out.
+        int number = !isPassedOver ? cause.wire : cause.level() == null ? 0 : LevelSet.wire(cause.level());
+        int length = (group == 0 ? 0 : 1 + ProtoWriter.sizeOf(group)) + (number == 0 ? 0 : 1 + ProtoWriter.sizeOf(number)) + 1
+                + ProtoWriter.sizeOf(count);
         boolean hasTimes = last != 0;
-        to.length(1001, length + (hasTimes ? 2 + ProtoWriter.sizeOf(first) + ProtoWriter.sizeOf(last) : 0));
+        to.length(isPassedOver ? PASSED_OVER : LOSS, length + (hasTimes ? 2 + ProtoWriter.sizeOf(first) + ProtoWriter.sizeOf(last) : 0));
         if (group != 0) {
             to.varint(1, group);
         }
-        to.varint(2, cause).varint(3, count);
+        if (number != 0) {
+            to.varint(2, number);
+        }
+        to.varint(3, count);
         if (hasTimes) {
             to.varint(4, first).varint(5, last);
         }
     }
 
-    private synchronized void add(long key, int cause, long count, long first, long last) {
+    private synchronized void add(long key, int place, long count, long first, long last) {
         isEmpty = false;
         int end = SLOT * used;
         int at = 0;
@@ -185,7 +201,7 @@ public final class Losses {
             }
         }
         if (key >>> 8 == 0 || end == slots.length) {
-            ungrouped[cause] += count;
+            ungrouped[place] += count;
             return;
         }
         for (int i = end - 1; i >= at; i--) {
@@ -201,13 +217,13 @@ public final class Losses {
     private synchronized void takeSome(Pending into) {
         long[] to = into.slots;
         int at = into.end;
-        for (int cause = 0; cause < ungrouped.length && at < to.length; cause++) {
-            if (ungrouped[cause] > 0) {
-                to[at] = cause;
-                to[at + 1] = ungrouped[cause];
+        for (int place = 0; place < ungrouped.length && at < to.length; place++) {
+            if (ungrouped[place] > 0) {
+                to[at] = LossCause.ALL[place].wire;
+                to[at + 1] = ungrouped[place];
                 to[at + 2] = 0;
                 to[at + 3] = 0;
-                ungrouped[cause] = 0;
+                ungrouped[place] = 0;
                 at += SLOT;
             }
         }
@@ -256,7 +272,7 @@ public final class Losses {
 
         public void addTo(Losses losses) {
             for (int i = 0; i < end; i += SLOT) {
-                losses.add(slots[i], (int) slots[i] & 0xff, slots[i + 1], slots[i + 2], slots[i + 3]);
+                losses.add(slots[i], LossCause.PLACES[(int) slots[i] & 0xff], slots[i + 1], slots[i + 2], slots[i + 3]);
             }
         }
 
@@ -264,7 +280,7 @@ public final class Losses {
         public void giveBack(Losses losses) {
             while (end > 0) {
                 int at = end - SLOT;
-                losses.add(slots[at], (int) slots[at] & 0xff, slots[at + 1], slots[at + 2], slots[at + 3]);
+                losses.add(slots[at], LossCause.PLACES[(int) slots[at] & 0xff], slots[at + 1], slots[at + 2], slots[at + 3]);
                 end = at;
             }
         }

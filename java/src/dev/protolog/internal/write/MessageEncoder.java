@@ -10,9 +10,9 @@ import java.util.Arrays;
 
 /**
  * Encodes the messages of one thread that {@link TraceWriter} can't store straight into the chunk:
- * those with new strings, stack traces or little room. First {@link #measure} interns the strings,
- * then {@link #encode} puts the content together, then {@link #putHead} and {@link #join} make a
- * packet.
+ * those with new strings, stack traces, rates or little room. First {@link #measure} interns the
+ * strings, then {@link #encode} puts the content together, then {@link #putHead} and {@link #join}
+ * make a packet.
  *
  * <p>Invariant: after an error of the JVM, the table may have strings that no chunk has; the next
  * user clears it.
@@ -25,6 +25,11 @@ final class MessageEncoder {
     /** The tags of interned strings and stack traces. */
     private static final int STRING = 0x02a2;
     private static final int STACK = 0x02aa;
+    /** The tags of a rate: one of so many, or more. */
+    private static final int RATE_OF = 1001 << 3;
+    private static final int RATE_KEPT = 1002 << 3;
+    /** The most bytes of a rate. */
+    private static final int MAX_RATE = 2 * (2 + 5);
     private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
     private static final int FIRST_SIZE = 256;
@@ -34,7 +39,7 @@ final class MessageEncoder {
     /** The strings that the chunk has. */
     final StringTable strings = new StringTable();
     /** The message, from {@link #HEAD} on. */
-    final byte[] content = new byte[HEAD + 16 + (Arguments.MAX + 1) * MAX_ARGUMENT];
+    final byte[] content = new byte[HEAD + 16 + (Arguments.MAX + 1) * MAX_ARGUMENT + MAX_RATE];
 
     private final int maxStringBytes;
     /** The new strings of the message. */
@@ -89,6 +94,7 @@ final class MessageEncoder {
                 }
             }
         }
+        length += sizeOfRate(call.rate);
         if (call.stack != null) {
             stackIid = intern(STACK, call.stack, false);
             length += 1 + ProtoWriter.sizeOf(stackIid);
@@ -128,6 +134,9 @@ final class MessageEncoder {
                     at = ProtoWriter.putVarint(to, at, word);
                 }
             }
+        }
+        if (call.rate != 0) {
+            at = putRate(to, at, call.rate);
         }
         if (call.stack != null) {
             to[at++] = 0x30;
@@ -183,6 +192,23 @@ final class MessageEncoder {
         if (joined.length > MAX_KEPT) {
             joined = new byte[FIRST_SIZE];
         }
+    }
+
+    /** The fields of a rate, as {@code protolog-rt/src/writer/sampled.rs} writes them. */
+    private static int putRate(byte[] to, int from, long rate) {
+        int at = ProtoWriter.putVarint(to, from, RATE_OF);
+        at = ProtoWriter.putVarint(to, at, (int) rate);
+        int kept = (int) (rate >>> Integer.SIZE);
+        if (kept != 1) {
+            at = ProtoWriter.putVarint(to, at, RATE_KEPT);
+            at = ProtoWriter.putVarint(to, at, kept);
+        }
+        return at;
+    }
+
+    private static int sizeOfRate(long rate) {
+        int kept = (int) (rate >>> Integer.SIZE);
+        return rate == 0 ? 0 : 2 + ProtoWriter.sizeOf((int) rate) + (kept == 1 ? 0 : 2 + ProtoWriter.sizeOf(kept));
     }
 
     private int intern(int tag, String text, boolean isRemembered) {

@@ -18,10 +18,10 @@ public final class Sequence {
     /** Losses that no packet of the sequence reports yet; of a session that streams. */
     public final Losses losses = new Losses();
     /**
-     * The messages that limits have suppressed: all, and those that no packet reports yet. Null
-     * before the first.
+     * The messages that rules have held back, by limits and by sampling: all, and those that no
+     * packet reports yet. Null before the first.
      */
-    private volatile Losses suppressed;
+    private volatile Losses heldBack;
     private volatile Losses unreported;
 
     public Sequence(int id) {
@@ -29,35 +29,35 @@ public final class Sequence {
     }
 
     /**
-     * Counts a message that a limit has suppressed at this time. No lock that other threads take
-     * for their messages: the session looks here when it is asked for its losses. False where there
-     * is no memory for that.
+     * Counts a message that a rule has held back at this time, 0 if nobody asks for it. No lock
+     * that other threads take for their messages: the session looks here when it is asked for its
+     * losses. False where there is no memory for that.
      */
-    public boolean suppress(int group, long time, boolean isReported) {
+    public boolean holdBack(int group, LossCause cause, long time, boolean isReported) {
         try {
-            if (suppressed == null) {
+            if (heldBack == null) {
                 unreported = new Losses();
-                suppressed = new Losses();
+                heldBack = new Losses();
             }
         } catch (OutOfMemoryError | StackOverflowError e) {
             return false;
         }
-        suppressed.addAt(group, LossCause.LIMITED, time);
+        heldBack.addAt(group, cause, time);
         if (isReported) {
-            unreported.addAt(group, LossCause.LIMITED, time);
+            unreported.addAt(group, cause, time);
         }
         return true;
     }
 
-    /** Adds all messages that limits have suppressed. */
-    public void addSuppressedTo(Losses all) {
-        if (suppressed != null) {
-            suppressed.all().forEach(count -> count.addTo(all));
+    /** Adds all messages that rules have held back. */
+    public void addHeldBackTo(Losses all) {
+        if (heldBack != null) {
+            heldBack.all().forEach(count -> count.addTo(all));
         }
     }
 
     /** Those that no packet reports yet; null where there were never any. */
     public Losses unreported() {
-        return suppressed == null ? null : unreported;
+        return heldBack == null ? null : unreported;
     }
 }

@@ -40,14 +40,14 @@ public final class SharedWriters {
         }
     }
 
-    /** Counts a message that a limit suppresses. */
-    void suppress(int group) {
+    /** Counts a message that a rule holds back. */
+    void holdBack(int group, LossCause cause) {
         TraceWriter writer = borrow();
         if (writer == null) {
-            session.suppress(null, group);
+            session.holdBack(null, group, cause);
             return;
         }
-        session.suppress(writer.sequence, group);
+        session.holdBack(writer.sequence, group, cause);
         giveBack(writer);
     }
 

@@ -224,14 +224,15 @@ public final class TraceWriter {
     }
 
     /**
-     * Encodes a short message straight into the chunk. False where it has a stack trace or new
-     * strings, or little room is left: then nothing has changed but bytes behind the packets. There
-     * are stores only: reading bytes in words that were just written one by one would stall.
+     * Encodes a short message straight into the chunk. False where it has a stack trace, a rate or
+     * new strings, or little room is left: then nothing has changed but bytes behind the packets.
+     * There are stores only: reading bytes in words that were just written one by one would stall.
      */
     private boolean writeFast(Call call, long now) {
         long delta = now - sequence.time;
         int at = position;
-        if (at + MAX_FAST_HEAD + call.count * MessageEncoder.MAX_ARGUMENT > limit || delta > SHORT_DELTA || call.stack != null || isFull()) {
+        if (at + MAX_FAST_HEAD + call.count * MessageEncoder.MAX_ARGUMENT > limit || delta > SHORT_DELTA || call.stack != null || call.rate != 0
+                || isFull()) {
             return false;
         }
         int deltaSize = ProtoWriter.sizeOf(delta);

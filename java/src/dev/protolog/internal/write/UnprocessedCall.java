@@ -43,6 +43,10 @@ public final class UnprocessedCall {
         }
         RuntimeMessage message = RuntimeMessages.of(state, level, String.valueOf(text), location);
         RuledCall rule = isRuled && message != null ? Rules.of(state, message) : RuledCall.NONE;
+        long rate = Call.sample(state, level, rule);
+        if (rate == CallLimits.PASSED_OVER) {
+            return;
+        }
         Object[] values;
         String thrown = trace;
         try {
@@ -70,7 +74,7 @@ public final class UnprocessedCall {
             return;
         }
         long mask = message.template().mask();
-        Call call = Call.begin(group, level, message.id(), mask, rule);
+        Call call = Call.begin(group, level, message.id(), mask, rule, rate);
         call.of(message.template(), thrown, origin);
         call.addAll(mask, values).end();
     }

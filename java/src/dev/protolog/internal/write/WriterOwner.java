@@ -104,8 +104,11 @@ public abstract class WriterOwner {
     /** Counts a lost message of a sequence; null where it has none. */
     public abstract void lose(Sequence sequence, int group, LossCause cause);
 
-    /** Counts a message that a limit has suppressed now, as {@link #lose} does. */
-    public abstract void suppress(Sequence sequence, int group);
+    /**
+     * Counts a message that a rule holds back now, as {@link #lose} does: one that a limit
+     * suppresses, or over which sampling passes.
+     */
+    public abstract void holdBack(Sequence sequence, int group, LossCause cause);
 
     /** Ends the session: its memory can't be used any more. */
     public abstract void fail(Throwable error);
