@@ -11,5 +11,6 @@ mod figures;
 mod hostile;
 mod losses;
 mod places;
+mod sampled;
 mod service;
 mod startup;

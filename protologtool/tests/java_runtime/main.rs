@@ -15,6 +15,7 @@ mod reference;
 #[path = "../attackers/renamed.rs"]
 mod renamed;
 mod restart;
+mod sampled;
 mod stress;
 mod surroundings;
 mod switched;

@@ -115,6 +115,8 @@ public final class Connected {
                 append(log(""));
                 return String.valueOf(session.stop().messages());
             }
+            // A rule of the program, which stays.
+            case "sample" -> Session.builder().keepNewest().sample("WORK", rest).start().stop();
             case "long" -> ProtoLog.i(Log.WORK, "long %s", "x".repeat(Integer.parseInt(rest)));
             case "interrupt" -> interruptAll();
             case "leave" -> ProtoLogProducer.disconnect();
