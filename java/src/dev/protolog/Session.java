@@ -262,9 +262,10 @@ public final class Session implements AutoCloseable {
 
         /**
          * Sets whether a session that lost messages says so in one line on standard error when it
-         * ends, and names those of {@link #group(String, LogLevel)} and
-         * {@link #collectStacktrace(String)} that are almost a group's and no group's. It does by
-         * default. What {@link #keepNewest} overwrites is not lost in this sense.
+         * ends, names selectors of its rules that take no call, and those names of
+         * {@link #group(String, LogLevel)} and {@link #collectStacktrace(String)} that are almost a
+         * group's and no group's. It does by default. What {@link #keepNewest} overwrites is not
+         * lost in this sense.
          */
         public Builder reportLosses(boolean reports) {
             reportsLosses = reports;
@@ -278,7 +279,8 @@ public final class Session implements AutoCloseable {
          *
          * <p>It is a rule of the program, from the start of the session on, like that of an
          * operator: it holds for all sessions and for what is printed, until another one of the
-         * same selector comes.
+         * same selector comes. If it takes no call that is known when the session ends, a line on
+         * standard error says so.
          *
          * @throws IllegalArgumentException if one of them is wrong
          */

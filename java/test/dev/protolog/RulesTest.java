@@ -12,11 +12,13 @@ import dev.protolog.internal.write.LossCause;
 import dev.protolog.internal.write.Losses;
 import dev.protolog.internal.write.Routing;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 /**
  * Rules of single calls: on, off and limits, of processed calls and others, in what is recorded.
@@ -55,6 +57,7 @@ final class RulesTest {
             aRuleOfTheFileEnds();
             wrongLimits();
             threads();
+            selectorsWithoutCalls();
         } finally {
             apply("site *=default");
         }
@@ -141,7 +144,8 @@ final class RulesTest {
     }
 
     private static void limitOfAGroup() throws IOException {
-        try (Session session = Session.builder().keepNewest().enableAll().groupLimit(WIRE, "1/h:7").limit("lost.java", "1/s").start()) {
+        try (Session session = Session.builder().keepNewest().reportLosses(false).enableAll()
+                .groupLimit(WIRE, "1/h:7").limit("lost.java", "1/s").start()) {
             for (int i = 0; i < 100; i++) {
                 ProtoLogImpl.d(Group.WIRE, SENT, 1, i);
                 ProtoLogImpl.d(Group.WIRE, LOST, 1, i);
@@ -204,6 +208,34 @@ final class RulesTest {
         check("and reported once", sum(losses(file)), summary.lost());
         clear();
         Files.delete(file);
+    }
+
+    /** They are said once, when the session ends; not those of calls that may come. */
+    private static void selectorsWithoutCalls() {
+        String said = ended(Session.builder().limit("WIRE and \"sennt\"", "1/s").sample("WIRE and \"sennt\"", "1/2").limit("Main.java:13", "1/s")
+                .limit("WIRE and warn", "1/s").sample("no.such.GROUP", "1/2"));
+        String line = "protolog: `a session`: no call that is known is taken by `%s`\n  help: look at its names, places and texts\n";
+        check("a wrong text, line, level and group", said, List.of("WIRE and \"sennt\"", "Main.java:13", "WIRE and warn", "no.such.GROUP").stream()
+                .map(line::formatted).collect(Collectors.joining()));
+        check("those that take calls", ended(Session.builder().limit("WIRE", "1/s").sample("Main.java:12", "1/2").limit("\"lost\" and debug", "1/s")), "");
+        check("calls that may come: the group has none in a dictionary", ended(Session.builder().limit("OTHER and warn and \"any\"", "1/s")), "");
+        check("with a place only where places are asked for", ended(Session.builder().locations().limit("OTHER and any.java:5", "1/s")), "");
+        check("one without", ended(Session.builder().limit("OTHER and any.java:5", "1/s")), line.formatted("OTHER and any.java:5"));
+        check("where nobody wants lines", ended(Session.builder().reportLosses(false).limit("no.such.GROUP", "1/s")), "");
+        for (String selector : List.of("WIRE and \"sennt\"", "Main.java:13", "WIRE and warn", "no.such.GROUP", "WIRE", "Main.java:12",
+                "\"lost\" and debug", "OTHER and warn and \"any\"", "OTHER and any.java:5")) {
+            apply("site " + selector + "=default");
+        }
+    }
+
+    private static String ended(Session.Builder builder) {
+        return Captured.lines(() -> {
+            try {
+                builder.keepNewest().start().stop();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        });
     }
 
     private static void clear() {

@@ -12,6 +12,8 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -27,19 +29,20 @@ final class KnownCalls {
     /** By their ids. */
     static Map<Long, List<KnownCall>> all() {
         Map<Long, List<KnownCall>> all = new LinkedHashMap<>();
-        for (byte[] source : Dictionaries.sources()) {
-            try {
-                read(source, all);
-            } catch (ProtoReader.MalformedException e) {
-                // Reported when its first message is printed.
-            }
-        }
+        readAll(all);
         for (GroupState state : Groups.all()) {
             for (Map<String, RuntimeMessage> byLevel : state.messages) {
                 byLevel.values().forEach(message -> all.put(message.id(), of(state.fullName, message)));
             }
         }
         return all;
+    }
+
+    /** The full names of the groups that have calls in dictionaries. */
+    static Set<String> processedGroups() {
+        Map<Long, List<KnownCall>> processed = new HashMap<>();
+        readAll(processed);
+        return processed.values().stream().flatMap(List::stream).map(KnownCall::group).collect(Collectors.toSet());
     }
 
     /** The calls of an unprocessed message, one for each place that is known. */
@@ -59,6 +62,16 @@ final class KnownCalls {
             }
         }
         return new KnownCall(id, level, group, "", colon < 0 ? location : location.substring(0, colon), lines, template);
+    }
+
+    private static void readAll(Map<Long, List<KnownCall>> all) {
+        for (byte[] source : Dictionaries.sources()) {
+            try {
+                read(source, all);
+            } catch (ProtoReader.MalformedException e) {
+                // Reported when its first message is printed.
+            }
+        }
     }
 
     private static void read(byte[] source, Map<Long, List<KnownCall>> all) throws ProtoReader.MalformedException {

@@ -2,11 +2,13 @@ package dev.protolog.internal.rules;
 
 import dev.protolog.LogLevel;
 import dev.protolog.internal.dictionary.Dictionaries;
+import dev.protolog.internal.dictionary.KnownGroups;
 import dev.protolog.internal.groups.GroupState;
 import dev.protolog.internal.groups.RuntimeMessage;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.BiConsumer;
 
 /**
@@ -19,6 +21,8 @@ import java.util.function.BiConsumer;
  * program. The caller of a change has groups find their routes anew, which marks them.
  */
 public final class Rules {
+    /** The file of a call that has none. No file has this name. */
+    private static final String NO_FILE = "\0";
     private static volatile AppliedRules applied = AppliedRules.NONE;
     /** The version of the dictionaries that were looked at. */
     private static long lookedAt;
@@ -89,6 +93,28 @@ public final class Rules {
             held.add(new Held(rule, now.counts[i], problem));
         }
         return held;
+    }
+
+    /**
+     * The selectors of rules that take no call which is known by now, and none that may come: of a
+     * group without processed calls. {@code mayHavePlaces}: such a call may have a place then.
+     */
+    public static List<String> withoutCalls(List<Rule> rules, boolean mayHavePlaces) {
+        if (rules.isEmpty()) {
+            return List.of();
+        }
+        List<KnownCall> known = new ArrayList<>();
+        KnownCalls.all().values().forEach(known::addAll);
+        List<KnownCall> later = new ArrayList<>();
+        Set<String> processed = KnownCalls.processedGroups();
+        for (String group : KnownGroups.names()) {
+            if (!processed.contains(group)) {
+                later.add(new KnownCall(null, null, group, "", mayHavePlaces ? "" : NO_FILE, List.of(), ""));
+            }
+        }
+        return rules.stream().map(Rule::selector)
+                .filter(it -> known.stream().noneMatch(call -> it.takes(call) || it.takesMoved(call)) && later.stream().noneMatch(it::mayTake))
+                .map(Selector::text).distinct().toList();
     }
 
     /**

@@ -4,6 +4,7 @@ import dev.protolog.internal.dictionary.Dictionaries;
 import dev.protolog.internal.dictionary.KnownGroups;
 import dev.protolog.internal.groups.Filter;
 import dev.protolog.internal.groups.MisspelledGroups;
+import dev.protolog.internal.rules.Rules;
 import dev.protolog.internal.text.LogPrinter;
 import dev.protolog.internal.text.WrittenName;
 import dev.protolog.internal.write.LossCause;
@@ -18,11 +19,12 @@ import java.util.TreeSet;
 /**
  * The lines on standard error at a session's end. One is about lost messages, for programs that
  * look at no summary. The others are about names that match no group, but are almost the name of
- * one.
+ * one, and about selectors of the session's rules that take no call.
  *
- * <p>Invariants: nothing is printed before the session's end. Messages that a ring overwrites by
- * design do not count as lost. A name that resembles no group is no mistake: its group may come
- * with a later message.
+ * <p>Invariants: nothing is printed before the session's end: calls become known as groups log.
+ * Messages that a ring overwrites by design do not count as lost. A name that resembles no group is
+ * no mistake: its group may come with a later message, and so may a call that the tool has not
+ * processed.
  *
  * @param isWanted false if the program wants no lines
  * @param named the names of groups that the program has written
@@ -37,14 +39,15 @@ public record EndReport(boolean isWanted, Set<String> named) {
     }
 
     /**
-     * Prints them, for a session with this file, null for none. Out of memory or of stack, nothing
-     * is printed: the trace is complete all the same.
+     * Prints them, for a session with these settings. Out of memory or of stack, nothing is
+     * printed: the trace is complete all the same.
      */
-    void print(Path file, SessionStats stats, boolean isAtExit) {
+    void print(SessionConfig config, SessionStats stats, boolean isAtExit) {
         if (!isWanted) {
             return;
         }
         try {
+            Path file = config.file();
             String whose = file == null ? "a session" : file.toString();
             // The recording of one without a file says so itself.
             String lost = file == null ? null : lost(whose, stats.messages(), causes(stats, isAtExit));
@@ -52,6 +55,10 @@ public record EndReport(boolean isWanted, Set<String> named) {
                 LogPrinter.queue(lost);
             }
             unknown(whose).forEach(LogPrinter::queue);
+            for (String selector : Rules.withoutCalls(config.rules(), config.hasLocations())) {
+                LogPrinter.queue("protolog: `" + whose + "`: no call that is known is taken by `" + selector + "`" + System.lineSeparator()
+                        + "  help: look at its names, places and texts");
+            }
         } catch (OutOfMemoryError | StackOverflowError | LinkageError e) {
             // As above.
         }

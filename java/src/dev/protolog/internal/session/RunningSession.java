@@ -155,7 +155,7 @@ public final class RunningSession implements ExitingSession {
             }
             last = ended.stream != null ? ended.stream.stats() : ended.kept.stats();
             EndReport.reportUnreadable(last, config.file());
-            config.report().print(config.file(), last, isAtExit);
+            config.report().print(config, last, isAtExit);
         } catch (IOException e) {
             // The buffer of a session that keeps its messages can be written later,
             // unless its recording stays for `recover`.
