@@ -340,9 +340,14 @@ impl Recorder {
     /// Returns the counter of `key`, if there is one or a free one.
     fn counter(&self, key: u64) -> Option<&AtomicU64> {
         let (success, failure) = (Ordering::Relaxed, Ordering::Relaxed);
-        let holds = |slot: &AtomicU64| match slot.compare_exchange(0, key, success, failure) {
+        let claims = |slot: &AtomicU64| match slot.compare_exchange(0, key, success, failure) {
             Ok(_) => true,
             Err(known) => known == key,
+        };
+        // Most are in use, and an exchange takes longer than a look.
+        let holds = |slot: &AtomicU64| match slot.load(Ordering::Relaxed) {
+            0 => claims(slot),
+            known => known == key,
         };
         let mut slots = (0..LOSSES).map(|slot| LOSSES_AT + 16 * slot);
         let found = slots.find(|&at| holds(self.header.u64(at)))?;
