@@ -4,7 +4,7 @@
 #![allow(clippy::inline_always)] // The parts of a site are immediates only where this is inlined.
 
 use crate::level::rules::take_kept;
-use crate::log::{FastArgs, Passed, trace_by_rule, trace_sampled};
+use crate::log::{self, FastArgs, Passed, trace_by_rule, trace_sampled};
 use crate::note::NoteRef;
 use crate::site::{self, GroupLevel, Site};
 use crate::sys::errno::KeptErrno;
@@ -53,7 +53,7 @@ fn emit_with_text<A: FastArgs, R: Borrow<A>>(head: Head, note: NoteRef, args: R)
     let args = args.borrow();
     let (group, level) = head.group_level.parts();
     let key = site::key(note, head.id);
-    let rule = group.rule_of(key);
+    let rule = log::state(head, note);
     if rule.is_printed(group.is_text_enabled(level)) {
         text::emit_text(head.id, level, group.tag, note.bytes(), args);
     }

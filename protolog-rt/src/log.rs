@@ -1,12 +1,12 @@
 //! The entrance to the write path for the rest of the crate.
 
-use crate::level::rules::{self, RuledCall, SiteState};
+use crate::level::rules::{self, Refused, RuledCall, SiteState};
 use crate::level::{self, GroupInfo};
 use crate::note::NoteRef;
 use crate::site::{GroupLevel, key};
 use crate::writer::arg_slice::ArgSlice;
 use crate::writer::sampled::Sampled;
-use crate::writer::{self, Head, HeldBack};
+use crate::writer::{self, Decision, Head, HeldBack, Recalled, RecalledCall, Sought};
 use protolog_core::control::rate::Rate;
 use protolog_core::{Arg, Level, MAX_PARAMS};
 
@@ -18,24 +18,80 @@ pub use crate::writer::fast::FastArgs;
 #[cold]
 #[inline(never)]
 pub(crate) fn ask(group_level: GroupLevel, note: NoteRef) -> bool {
-    ask_by_key(group_level, key(note, 0))
+    // The address of the note stands for the call, also where its rule has another key.
+    match writer::recall(group_level, address(note)) {
+        Recalled::PassedOver => false,
+        Recalled::Unknown => ask_rules(group_level, note),
+        Recalled::Known(call) => ask_known(call, group_level, note),
+    }
 }
 
 /// As [`ask`], for a call without a note.
 #[cold]
 #[inline(never)]
 pub(crate) fn ask_id(group_level: GroupLevel, id: u64) -> bool {
-    ask_by_key(group_level, id)
+    let decision = match writer::recall(group_level, id) {
+        Recalled::PassedOver => Decision::Suppressed,
+        Recalled::Unknown => Decision::Ask,
+        Recalled::Known(call) => call.decide(group_level),
+    };
+    match decision {
+        Decision::Suppressed => false,
+        Decision::Limits(limits) if limits.let_pass() => {
+            note_unsampled(|| id);
+            true
+        }
+        _ => ask_by_key(Sought::new(group_level, id), group_level, id),
+    }
 }
 
-fn ask_by_key(group_level: GroupLevel, key: u64) -> bool {
-    let (group, level) = group_level.parts();
-    let call = group.ask_call(level, key);
-    let passed = call.and_then(|call| pass(call, level, group));
-    if let Some(passed) = passed {
-        rules::note_kept(key, passed.rate);
+/// Asks for a call that the thread has made before.
+#[inline(never)]
+fn ask_known(call: RecalledCall<'_>, group_level: GroupLevel, note: NoteRef) -> bool {
+    match call.decide(group_level) {
+        Decision::Suppressed => false,
+        Decision::Limits(limits) if limits.let_pass() => {
+            note_unsampled(|| key(note, 0));
+            true
+        }
+        _ => ask_rules(group_level, note),
     }
-    passed.is_some()
+}
+
+#[inline(never)]
+fn ask_rules(group_level: GroupLevel, note: NoteRef) -> bool {
+    ask_by_key(Sought::new(group_level, address(note)), group_level, key(note, 0))
+}
+
+/// Asks the rules of the call with this key, which was `sought` in the thread's cache.
+fn ask_by_key(sought: Sought, group_level: GroupLevel, key: u64) -> bool {
+    let (group, level) = group_level.parts();
+    let Some(call) = group.ask_call(level, key) else { return false };
+    let Some(passed) = pass(call, level, group, Some(sought)) else { return false };
+    rules::note_kept(key, passed.rate);
+    sought.remember(call, Refused::NEVER);
+    true
+}
+
+/// Returns the address of a note, by which the thread's cache knows its call.
+#[inline]
+fn address(note: NoteRef) -> u64 {
+    note.0.addr() as u64
+}
+
+/// Notes that a message is kept which is not sampled, where others are about to be written.
+#[inline]
+fn note_unsampled(key: impl FnOnce() -> u64) {
+    if rules::has_kept() {
+        rules::note_kept(key(), None);
+    }
+}
+
+/// Returns what rules make of the call of a message that is about to be written.
+pub(crate) fn state(head: Head, note: NoteRef) -> SiteState {
+    let key_in_cache = if note.0.is_null() { head.id } else { address(note) };
+    let known = writer::known_state(key_in_cache);
+    known.unwrap_or_else(|| head.group_level.parts().0.rule_of(key(note, head.id)))
 }
 
 /// A message that is to be logged: what rules make of its call, and the rate at which it was
@@ -47,18 +103,32 @@ pub(crate) struct Passed {
 }
 
 /// Returns a message that is not passed over by sampling, and passes the limits that rules set;
-/// another one is counted.
-pub(crate) fn pass(call: RuledCall, level: Level, group: &'static GroupInfo) -> Option<Passed> {
+/// another one is counted, and remembered where it was `sought`.
+fn pass(
+    call: RuledCall,
+    level: Level,
+    group: &'static GroupInfo,
+    sought: Option<Sought>,
+) -> Option<Passed> {
     // Sessions of a host do not hear at which rate; so such a message is kept.
     let is_sampled = call.is_sampled() && group.at_host().is_none();
-    let sampled = if is_sampled { call.sample() } else { Ok(None) };
+    let sampled = if is_sampled {
+        sought.and_then(|sought| sought.sample(call)).unwrap_or_else(|| call.sample())
+    } else {
+        Ok(None)
+    };
     let rate = match sampled {
         Ok(rate) => rate,
         Err(rules::NotKept) => return count(call, level, group, HeldBack::PassedOver),
     };
     match call.pass_limits() {
         Ok(()) => Some(Passed { state: call.state, rate }),
-        Err(now) => count(call, level, group, HeldBack::Limited { now }),
+        Err((now, refused)) => {
+            if let Some(sought) = sought {
+                sought.remember(call, refused);
+            }
+            count(call, level, group, HeldBack::Limited { now })
+        }
     }
 }
 
@@ -69,7 +139,7 @@ pub(crate) fn pass_taken(
     group: &'static GroupInfo,
 ) -> Option<Passed> {
     if group.takes(level, call.state) {
-        pass(call, level, group)
+        pass(call, level, group, None)
     } else {
         Some(Passed { state: call.state, rate: None })
     }

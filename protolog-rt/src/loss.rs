@@ -92,6 +92,17 @@ struct LossSlot {
 
 const USED: u64 = 1 << 63;
 
+/// What became of a message that was to be counted at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Added {
+    /// It was counted, with others that nobody has taken.
+    Again,
+    /// It was counted, as the first one since the others were taken.
+    First,
+    /// It was not counted.
+    Not,
+}
+
 /// The reasons that are told apart of messages of unknown groups.
 const REST: [Unwritten; LossCause::ALL.len() + 1] = {
     let mut all = [Unwritten::PassedOver(None); LossCause::ALL.len() + 1];
@@ -157,6 +168,32 @@ impl LossCounters {
         self.add_held_back(LossCount::new(group, Unwritten::PassedOver(Some(level)), 1))
     }
 
+    /// Returns the place at which [`Self::add_at`] counts messages of this group and reason; none
+    /// where there is none left, or where a mirror counts them, too.
+    pub(crate) fn place(&self, group: u32, cause: Unwritten) -> Option<usize> {
+        let key = key_of(group, cause);
+        let mut slots = self.slots.iter();
+        if self.mirror.is_none() { slots.position(|slot| slot.claim(key)) } else { None }
+    }
+
+    /// Counts a message at a place, with the time at which it was lost if somebody noted it. After
+    /// the first one since those were taken, [`Self::announce`] has to follow.
+    #[inline]
+    pub(crate) fn add_at(&self, place: usize, time: Option<u64>) -> Added {
+        let Some(slot) = self.slots.get(place) else { return Added::Not };
+        if let Some(time) = time {
+            slot.note_times(time, time);
+        }
+        // If it was not 0, whoever takes those takes this one, too. If it was, the announcement
+        // comes after that of those that were taken: acquired.
+        if slot.count.fetch_add(1, Ordering::AcqRel) == 0 { Added::First } else { Added::Again }
+    }
+
+    /// Says that there are losses to take.
+    pub(crate) fn announce(&self) {
+        self.pending.store(1, Ordering::Release);
+    }
+
     fn add_held_back(&self, one: LossCount) -> bool {
         let is_first = self.restore(one);
         if let Some(mirror) = &self.mirror {
@@ -167,8 +204,7 @@ impl LossCounters {
 
     /// Adds losses that the mirror has already. Returns whether they are the first of their kind.
     pub(crate) fn restore(&self, lost: LossCount) -> bool {
-        let key = USED | (lost.group as u64) << 8 | u64::from(lost.cause.number());
-        self.add_key(key, lost)
+        self.add_key(key_of(lost.group, lost.cause), lost)
     }
 
     fn add_key(&self, key: u64, lost: LossCount) -> bool {
@@ -179,7 +215,7 @@ impl LossCounters {
         let counter = slot.map_or(&self.rest[rest_index(lost.cause)], |slot| &slot.count);
         let is_first = counter.fetch_add(lost.count, Ordering::Release) == 0;
         // After the count, so that a reader that misses it comes back.
-        self.pending.store(1, Ordering::Release);
+        self.announce();
         is_first
     }
 
@@ -262,6 +298,11 @@ impl LossCounters {
     }
 }
 
+/// The key of a slot for this group and reason.
+fn key_of(group: u32, cause: Unwritten) -> u64 {
+    USED | (group as u64) << 8 | u64::from(cause.number())
+}
+
 /// The reason in a slot's key; none of a slot that is not used.
 fn reason_of(key: u64) -> Option<Unwritten> {
     Unwritten::from_number((key & 0xff) as u32).filter(|_| key & USED != 0)
@@ -279,7 +320,7 @@ fn offer(lost: LossCount, counter: &AtomicU64, accept: &mut dyn FnMut(LossCount)
         return true;
     }
     // Taken before it is passed on: a writer and the session's thread may both be here.
-    let count = counter.swap(0, Ordering::Acquire);
+    let count = counter.swap(0, Ordering::AcqRel);
     let accepted = count == 0 || accept(LossCount { count, ..lost });
     if !accepted {
         counter.fetch_add(count, Ordering::Relaxed);

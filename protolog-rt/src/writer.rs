@@ -16,14 +16,15 @@
 //! | [`thread_state`], [`reentrancy`], [`routes`], [`spares`], [`scope`] | where a thread's messages go; signal handlers |
 //! | [`mod@slice`], [`track`], [`stack`] | packets with more than a message |
 //! | [`drops`] | counting messages that are dropped |
+//! | [`call_cache`] | calls of groups with rules that a thread made last |
 //! | [`sampled`] | messages that say at which rate they were sampled |
 //! | [`own`], [`state`], [`split`] | chunks: taking, setting up, completing; packets larger than one |
 //! | [`gate`], [`reclaim`] | other threads that may touch a chunk |
 //!
 //! Invariants
-//! - *busy*: `own` is touched by the writer's own thread only, and only within a message or while
-//!   the thread is guarded or has exited ([`thread_state`]); a signal handler that finds the thread
-//!   so does not touch it.
+//! - *busy*: `own` and `calls` are touched by the writer's own thread only, and only within a
+//!   message or while the thread is guarded or has exited ([`thread_state`]); a signal handler that
+//!   finds the thread so does not touch them.
 //! - *chunk*: from `position` to the gate's limit plus [`SLACK`](cursor::SLACK) the bytes are those
 //!   of a chunk that this writer owns, or has offered and not lost ([`gate`]). The byte at
 //!   `position` is the size of the packet that was started last, 0, and the chunk's count includes
@@ -33,6 +34,7 @@
 pub(crate) mod arbiter;
 pub(crate) mod arg_slice;
 pub(crate) mod args;
+mod call_cache;
 pub(crate) mod cursor;
 mod drops;
 mod entered;
@@ -68,6 +70,7 @@ mod thread_state;
 // Only that bridge asks for the current track.
 pub(crate) mod track;
 
+pub(crate) use call_cache::{Decision, Recalled, RecalledCall, Sought, known_state, recall};
 pub(crate) use drops::{count_held_back, drop_message};
 pub(crate) use held_back::HeldBack;
 pub(crate) use path::{write_message, write_packet, write_to_all, write_with_stack};
@@ -77,11 +80,12 @@ pub(crate) use spares::free_retired;
 pub(crate) use thread_state::UNATTRIBUTED;
 
 use crate::level::GroupInfo;
-use crate::loss::LossCounters;
+use crate::loss::{Added, LossCounters};
 use crate::site::GroupLevel;
 use crate::sync::{AtomicBool, AtomicPtr, AtomicU16, AtomicU32, AtomicU64, Ordering};
 use crate::sys::thread::Thread;
 use arbiter::{Arbiter, Identity};
+use call_cache::CallCache;
 use gate::Gate;
 use own::Own;
 use protolog_core::Level;
@@ -131,12 +135,15 @@ pub(crate) struct Writer {
     pub(crate) id: u16,
     /// The thread that it belongs to.
     pub(crate) thread: Thread,
+    /// The calls of groups with rules that its thread made last.
+    calls: UnsafeCell<CallCache>,
 }
 
-// SAFETY: all fields but `own` are atomics or constant; *busy*: `own` is used by one thread only.
+// SAFETY: all fields but `own` and `calls` are atomics or constant; *busy*: those two are used by
+// one thread only.
 unsafe impl Sync for Writer {}
 // SAFETY: the last owner may drop it on any thread: no thread writes with it any more, and nothing
-// in `own` is bound to one.
+// in `own` or `calls` is bound to one.
 unsafe impl Send for Writer {}
 
 impl Writer {
@@ -154,6 +161,7 @@ impl Writer {
             id: 0,
             thread: Thread::NONE,
             own: UnsafeCell::new(Own::none()),
+            calls: UnsafeCell::new(CallCache::new()),
         }
     }
 
@@ -182,13 +190,30 @@ impl Writer {
             HeldBack::PassedOver => self.losses.add_passed_over(group, head.level()),
         };
         if is_first {
-            self.gate.enter();
-            // SAFETY: *busy*: called by the writer's thread, which is within a message or guarded.
-            let own = unsafe { &*self.own.get() };
-            // A reader that sleeps until somebody takes a chunk would not hear of it before.
-            own.core.as_ref().into_iter().for_each(|core| core.wake_sleeper());
-            self.gate.exit();
+            self.wake_sleeper();
         }
+    }
+
+    /// Ends the counting of such a message, of which its place among the losses has this answer.
+    #[cold]
+    fn finish_count(&self, head: Head, added: Added, reason: HeldBack) {
+        match added {
+            Added::Again => {}
+            Added::First => {
+                self.losses.announce();
+                self.wake_sleeper();
+            }
+            Added::Not => self.count_held_back(head, reason),
+        }
+    }
+
+    /// Wakes a reader that sleeps until somebody takes a chunk, and would not hear of a count.
+    fn wake_sleeper(&self) {
+        self.gate.enter();
+        // SAFETY: *busy*: called by the writer's thread, which is within a message or guarded.
+        let own = unsafe { &*self.own.get() };
+        own.core.as_ref().into_iter().for_each(|core| core.wake_sleeper());
+        self.gate.exit();
     }
 
     /// Completes the chunk at the end of the thread or of the session.

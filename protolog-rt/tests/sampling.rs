@@ -6,7 +6,7 @@ mod common;
 use common::lock_sessions;
 use protolog_reader::{Entry, Item, Log, Rendering, Trace};
 use protolog_rt::dynamic::{self, Arg};
-use protolog_rt::{Builder, Error, Level, ProtoLogGroup, Session, Summary, d, i, w};
+use protolog_rt::{Builder, Error, Init, Level, ProtoLogGroup, Session, Summary, d, i, w};
 use protolog_testkit::temp_dir;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -19,6 +19,7 @@ enum Sampled {
     Many,
     Changing,
     Script,
+    Followed,
     #[protolog(sample = "0.5%")]
     Declared,
 }
@@ -102,10 +103,64 @@ fn each_kind_of_session_says_how_many_were_passed_over() {
     }
 }
 
-/// The totals are exact, and the weights of those that were kept add up to them within six standard
-/// deviations, though threads log while the rate changes; also to several sessions.
+/// Calls that a thread has passed over follow the next change: of their rule, of the levels of
+/// their group, of the sessions that run.
+#[test]
+fn a_call_that_was_passed_over_follows_each_change() {
+    const SELECTOR: &str = "Sampled::Followed and \"followed\"";
+    let _lock = lock_sessions();
+    let dir = temp_dir();
+    let path = dir.path().join("followed.pftrace");
+    let settings = dir.path().join("settings");
+    let apply = |lines: &str| {
+        std::fs::write(&settings, format!("{lines}\n")).expect("write settings");
+        let init = Init::new().control(false).persistent_settings(false).config_file(&settings);
+        init.groups::<Sampled>().start().expect("apply settings");
+    };
+    let log = || (0..100).for_each(|number| d!(Sampled::Followed, "followed %d", number));
+    let beside = "site group Sampled::Followed and \"beside\"=limit:1/h";
+    let session = builder(&path).sample(SELECTOR, "1/1000000000").start().expect("start");
+    let so_far = || (session.summary().messages, sum(&session.summary()));
+    log();
+    assert_eq!(so_far(), (0, 100));
+    // No rule changes with these.
+    apply("Followed=warn,text");
+    log();
+    assert_eq!(so_far(), (0, 100), "not recorded, and so not counted");
+    apply("Followed=debug,notext");
+    log();
+    assert_eq!(so_far(), (0, 200));
+    apply(&format!("site {SELECTOR}=nosample\n{beside}"));
+    log();
+    assert_eq!(so_far(), (100, 200), "kept, as the rule says now");
+    apply(&format!("site {SELECTOR}=sample:1/1000000000\n{beside}"));
+    log();
+    assert_eq!(so_far(), (100, 300));
+    (0..3).for_each(|number| d!(Sampled::Followed, "beside %d", number));
+    assert_eq!(so_far(), (101, 300), "another call, with a limit");
+    let other = builder(&dir.path().join("other.pftrace")).start().expect("start");
+    log();
+    assert_eq!(sum(&other.stop().expect("stop")), 100, "in a session that has started");
+    log();
+    let summary = session.stop().expect("stop");
+    assert_eq!((summary.messages, sum(&summary)), (101, 500));
+    apply("");
+}
+
 #[test]
 fn rates_that_change_in_flight_bias_nothing() {
+    rates_change_in_flight(false);
+}
+
+#[test]
+fn rates_that_change_in_flight_bias_nothing_in_several_sessions() {
+    rates_change_in_flight(true);
+}
+
+/// The totals are exact, and the weights of those that were kept add up to them within six standard
+/// deviations, though threads log while the rate changes: to one session beside those that change
+/// it, or to two.
+fn rates_change_in_flight(has_second: bool) {
     const THREADS: u64 = 8;
     const CALLS: u64 = 20_000;
     let _lock = lock_sessions();
@@ -115,7 +170,7 @@ fn rates_that_change_in_flight_bias_nothing() {
     let changes_path = dir.path().join("changes.pftrace");
     let rates = ["1/20", "1/50", "1/7", "1/200"];
     let session = builder(&path).sample("Sampled::Changing", rates[0]).start().expect("start");
-    let second = builder(&second_path).start().expect("start");
+    let second = has_second.then(|| builder(&second_path).start().expect("start"));
     let is_done = AtomicBool::new(false);
     let changes = thread::scope(|scope| {
         let log = |thread: u64| {
@@ -147,9 +202,8 @@ fn rates_that_change_in_flight_bias_nothing() {
         changer.join().expect("it ends")
     });
     assert!(changes > 0);
-    for (path, summary) in
-        [(&path, session.stop().expect("stop")), (&second_path, second.stop().expect("stop"))]
-    {
+    let second = second.map(|second| (&second_path, second.stop().expect("stop")));
+    for (path, summary) in [(&path, session.stop().expect("stop"))].into_iter().chain(second) {
         let total = THREADS * CALLS;
         assert_eq!((summary.messages + sum(&summary), summary.lost()), (total, 0));
         let log = read(path);

@@ -166,6 +166,12 @@ impl GroupInfo {
             || state.is_traced() && super::is_recording()
     }
 
+    /// Returns whether sessions record a call with this state, by the word of its group.
+    pub(crate) fn is_recorded_by(word: u32, level: Level, state: SiteState) -> bool {
+        let is_traced = word & trace_bit(level) != 0 && !state.is_untraced();
+        word & UNREGISTERED == 0 && (is_traced || state.is_traced())
+    }
+
     /// Returns what rules make of the call with this key.
     pub(crate) fn rule_of(&self, key: u64) -> SiteState {
         if self.word() & SITE_RULES == 0 {

@@ -24,13 +24,14 @@ mod site_state;
 mod table;
 
 pub(crate) use declared::left_out;
-pub(crate) use sampler::{NotKept, Sampling, note_kept, take_kept};
+pub(crate) use limiter::Refused;
+pub(crate) use sampler::{NotKept, Sampling, has_kept, note_kept, take_kept};
 pub(crate) use site_state::SiteState;
 pub(super) use table::filter;
 
 use super::source::SettingSource;
 use super::{mark_groups, notify_change};
-use crate::sync::{AtomicBool, Ordering};
+use crate::sync::{AtomicBool, AtomicU32, Ordering};
 use crate::sys::fork::{ForkLock, Order};
 use crate::sys::modules::load_count;
 use calls::{KnownCall, for_each_call};
@@ -69,6 +70,10 @@ pub(crate) struct RuledCall {
     sampling: Option<Sampling>,
 }
 
+/// The limits of a call that is not sampled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CallLimits([u32; 2]);
+
 /// See the module.
 #[derive(Debug)]
 struct Applied {
@@ -92,6 +97,26 @@ static LIST: ForkLock<Vec<Rule>> = ForkLock::new(Order::RuleList, Vec::new());
 
 /// True once there was a rule.
 static HAS_RULES: AtomicBool = AtomicBool::new(false);
+
+/// Changes whenever a call may have another rule, and when sessions start or stop. Never 0 but
+/// after four billion changes.
+static GENERATION: AtomicU32 = AtomicU32::new(1);
+
+/// Returns the number by which a thread finds out whether what it knows of a call still holds.
+#[inline]
+pub(crate) fn generation() -> u32 {
+    GENERATION.load(Ordering::Relaxed)
+}
+
+/// As [`generation`], for a thread that looks at the rules, sessions and groups after it.
+pub(crate) fn generation_before() -> u32 {
+    GENERATION.load(Ordering::Acquire)
+}
+
+/// Has threads look again what rules make of a call. All that they are to see was stored.
+pub(crate) fn forget_calls() {
+    GENERATION.fetch_add(1, Ordering::Release);
+}
 
 /// Adds rules, each after those before it, and applies all. The caller holds no lock.
 pub(crate) fn apply(new: Vec<Rule>) {
@@ -277,6 +302,7 @@ fn look_at_calls(applied: &mut Applied) {
         }
     });
     table::set_all(&ruled);
+    forget_calls();
     applied.groups = groups;
     let mut list = LIST.lock();
     for (index, rule) in list.iter_mut().enumerate() {
@@ -325,12 +351,29 @@ fn fold(
     found
 }
 
+impl CallLimits {
+    /// No limits.
+    pub(crate) const NONE: Self = Self([0; 2]);
+
+    /// Returns whether they let a message pass that is about to be logged; another one is to be
+    /// asked for once more.
+    #[inline]
+    pub(crate) fn let_pass(self) -> bool {
+        self.0 == [0; 2] || limiter::take(self.0).is_ok()
+    }
+}
+
 impl RuledCall {
+    /// Returns its limits.
+    pub(crate) fn limits(self) -> CallLimits {
+        CallLimits(self.limits)
+    }
+
     /// Takes a message into account that is about to be logged, so that the rest is for others.
     ///
     /// # Errors
-    /// The time now, in nanoseconds of BOOTTIME, if it is one too many.
-    pub(crate) fn pass_limits(self) -> Result<(), u64> {
+    /// The time now, in nanoseconds of BOOTTIME, if it is one too many, and how long that is so.
+    pub(crate) fn pass_limits(self) -> Result<(), (u64, Refused)> {
         limiter::take(self.limits)
     }
 
@@ -340,6 +383,12 @@ impl RuledCall {
     /// It is passed over.
     pub(crate) fn sample(self) -> Result<Option<Rate>, NotKept> {
         sampler::keep(self.sampling)
+    }
+
+    /// As [`Self::sample`], by a gap that is the call's own: none before one was drawn. Where none
+    /// can be drawn, the message is kept without a rate.
+    pub(crate) fn sample_by(self, gap: &mut Option<u64>) -> Result<Option<Rate>, NotKept> {
+        sampler::keep_by(self.sampling, gap)
     }
 
     /// Returns whether messages are sampled.

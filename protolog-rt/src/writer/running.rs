@@ -10,7 +10,8 @@
 //!   when no thread that may have its address is left: [`READERS`] was 0 after the exchange.
 //! - *epoch*: it changes with each start and stop, before any group's word tells of the start and
 //!   after all words tell of the stop. Then the limits of the other arbiters' writers are cleared,
-//!   so that every thread looks again before it writes with its old list.
+//!   so that every thread looks again before it writes with its old list. A change of the epoch is
+//!   one of the generation of rules, too, after it.
 //! - Messages that a signal handler logs on the thread that holds the lock do not wait for it: they
 //!   count as nested.
 
@@ -18,7 +19,7 @@ use super::arbiter::Arbiter;
 use super::owner::Event;
 use super::spares::{self, Spares};
 use super::{Writer, guarded};
-use crate::level::{self, GroupInfo, SessionUse, set_session_levels};
+use crate::level::{self, GroupInfo, SessionUse, rules, set_session_levels};
 use crate::loss::Unwritten;
 use crate::sync::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 use crate::sys::barrier;
@@ -305,6 +306,7 @@ pub(super) fn beside<R>(arbiter: &Arc<Arbiter>, f: impl FnOnce() -> R) -> R {
 fn announce(running: &mut Running) {
     running.publish();
     EPOCH.fetch_add(1, Ordering::AcqRel);
+    rules::forget_calls();
     fence(Ordering::SeqCst);
     for RunningArbiter { arbiter, .. } in &running.arbiters {
         arbiter.close_writers();

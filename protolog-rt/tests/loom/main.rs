@@ -33,7 +33,7 @@ mod writer;
 use cells::{Cells, Packet};
 use loom::sync::Arc;
 use loom::thread;
-use loss::{LossCause, LossCounters};
+use loss::{Added, LossCause, LossCounters};
 use protolog_core::FillPolicy;
 use protolog_core::chunk::PageLayout;
 use protolog_shmem::{Buffer, Heap, Memory, PAGE};
@@ -225,6 +225,36 @@ fn losses_are_taken_once_by_two_takers() {
         let there = other.join().unwrap();
         let (is_some, rest) = (losses.has_pending(), taken(&losses));
         assert_eq!(here + there + rest, 3);
+        assert!(is_some || rest == 0, "who only takes where there is something finds it");
+    });
+}
+
+/// A message that is counted beside others is announced with them, or is the first of the next.
+#[test]
+fn messages_at_a_place_are_taken_once_and_announced() {
+    check(|| {
+        let losses = no_losses();
+        let place = losses.place(7, LossCause::BufferFull.into()).expect("a place");
+        let add = move |losses: &LossCounters| {
+            if losses.add_at(place, None) == Added::First {
+                losses.announce();
+            }
+        };
+        add(&losses);
+        let other = {
+            let losses = Arc::clone(&losses);
+            thread::spawn(move || {
+                add(&losses);
+                thread::yield_now();
+                add(&losses);
+            })
+        };
+        let here = taken(&losses);
+        thread::yield_now();
+        let again = if losses.has_pending() { taken(&losses) } else { 0 };
+        other.join().unwrap();
+        let (is_some, rest) = (losses.has_pending(), taken(&losses));
+        assert_eq!(here + again + rest, 3);
         assert!(is_some || rest == 0, "who only takes where there is something finds it");
     });
 }

@@ -93,6 +93,14 @@ pub(super) enum BucketKey {
     Group(Box<str>, Box<str>),
 }
 
+/// A span of time in which messages of a call find no token, unless another thread gives one back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Refused {
+    /// Its beginning, in nanoseconds of BOOTTIME: before that, the clock has gone back.
+    from: u64,
+    nanos: u64,
+}
+
 /// The tokens of a thread.
 struct Leases {
     is_in_use: Cell<bool>,
@@ -127,8 +135,8 @@ thread_local! {
 /// Takes a token for a message from each of the buckets with these numbers, where 0 is none.
 ///
 /// # Errors
-/// The time now, in nanoseconds of BOOTTIME, if one has no token.
-pub(super) fn take(buckets: [u32; 2]) -> Result<(), u64> {
+/// The time now, in nanoseconds of BOOTTIME, if one has no token, and how long that is so.
+pub(super) fn take(buckets: [u32; 2]) -> Result<(), (u64, Refused)> {
     if buckets == [0; 2] {
         return Ok(());
     }
@@ -136,14 +144,23 @@ pub(super) fn take(buckets: [u32; 2]) -> Result<(), u64> {
     if is_in_use {
         let now = clock::boottime();
         let take = |_, bucket: &Bucket| bucket.take(1, now).is_ok();
-        return from_both(buckets, take, |_, bucket| bucket.give_back(1)).then_some(()).ok_or(now);
+        let has = from_both(buckets, take, |_, bucket| bucket.give_back(1));
+        return has.then_some(()).ok_or((now, Refused::NEVER));
     }
     THREAD_LEASES.with(|leases| {
         let now = leases.clock.borrow_mut().now_unordered();
-        let take = |number, bucket: &Bucket| leases.lease(number).take(number, bucket, now);
+        let refused = Cell::new(Refused::NEVER);
+        let take = |number, bucket: &Bucket| {
+            let lease = leases.lease(number);
+            let has = lease.take(number, bucket, now);
+            if !has {
+                refused.set(Refused::until(lease.none_until.get(), bucket));
+            }
+            has
+        };
         let has = from_both(buckets, take, |number, bucket| leases.put_back(number, bucket));
         leases.is_in_use.set(false);
-        has.then_some(()).ok_or(now)
+        has.then_some(()).ok_or((now, refused.get()))
     })
 }
 
@@ -176,6 +193,23 @@ fn bucket(number: u32) -> Option<&'static Bucket> {
 /// Returns a bucket of messages that come at run time, and its number.
 pub(super) fn run_time_bucket(index: usize) -> (u32, &'static Bucket) {
     (MAX_BUCKETS + index as u32, &RUN_TIME[index])
+}
+
+impl Refused {
+    /// No time at all.
+    pub(crate) const NEVER: Self = Self { from: 0, nanos: 0 };
+
+    /// The time before `end`, when the bucket has a token again.
+    fn until(end: u64, bucket: &Bucket) -> Self {
+        let nanos = (bucket.limit().0 + MAX_SKEW).min(end);
+        Self { from: end - nanos, nanos }
+    }
+
+    /// Returns whether this time, in nanoseconds of BOOTTIME, is within it.
+    #[inline]
+    pub(crate) fn holds_at(self, now: u64) -> bool {
+        now.wrapping_sub(self.from) < self.nanos
+    }
 }
 
 impl Buckets {
@@ -345,8 +379,7 @@ impl Lease {
             self.left.set(left);
             return true;
         }
-        let wait = self.none_until.get().saturating_sub(now);
-        if wait > 0 && wait <= bucket.limit().0 + MAX_SKEW {
+        if Refused::until(self.none_until.get(), bucket).holds_at(now) {
             return false;
         }
         let was_fast = self.size.get() > 0 && age < LEASE_NANOS;

@@ -7,7 +7,8 @@
 //! as its own rate says, whatever rates there were before.
 //!
 //! ```text
-//! gap      messages that are passed over before the next one is kept; by thread and rule
+//! gap      messages that are passed over before the next one is kept; by thread and rule, or by
+//!          thread and call ([`keep_by`])
 //! kept     rates of kept messages whose arguments are evaluated just now; by thread
 //! ```
 //!
@@ -74,9 +75,32 @@ thread_local! {
 /// # Errors
 /// It is passed over.
 pub(super) fn keep(sampling: Option<Sampling>) -> Result<Option<Rate>, NotKept> {
+    decide(sampling, ThreadSampler::keeps)
+}
+
+/// As [`keep`], by a gap that somebody else has: none before one was drawn.
+///
+/// # Errors
+/// The message is passed over.
+pub(super) fn keep_by(
+    sampling: Option<Sampling>,
+    gap: &mut Option<u64>,
+) -> Result<Option<Rate>, NotKept> {
+    decide(sampling, |sampler, Sampling { rate, .. }| {
+        sampler.follow_process();
+        let left = gap.unwrap_or_else(|| sampler.draw(rate)).checked_sub(1);
+        *gap = Some(left.unwrap_or_else(|| sampler.draw(rate)));
+        left.is_none()
+    })
+}
+
+fn decide(
+    sampling: Option<Sampling>,
+    keeps: impl FnOnce(&ThreadSampler, Sampling) -> bool,
+) -> Result<Option<Rate>, NotKept> {
     let Some(sampling) = sampling else { return Ok(None) };
     SAMPLER.with(|sampler| {
-        let keeps = sampler.guarded(|sampler| sampler.keeps(sampling));
+        let keeps = sampler.guarded(|sampler| keeps(sampler, sampling));
         match keeps {
             Some(true) => Ok(Some(sampling.rate).filter(|rate| !rate.keeps_all())),
             Some(false) => Err(NotKept),
@@ -85,11 +109,17 @@ pub(super) fn keep(sampling: Option<Sampling>) -> Result<Option<Rate>, NotKept> 
     })
 }
 
+/// Returns whether rates of messages are noted that are not written yet.
+#[inline]
+pub(crate) fn has_kept() -> bool {
+    SAMPLER.with(|sampler| sampler.kept_count.get() > 0)
+}
+
 /// Notes the rate of a message of the call with this key that was kept, until it is written.
 pub(crate) fn note_kept(key: u64, rate: Option<Rate>) {
     SAMPLER.with(|sampler| {
         // One without a rate may be within the arguments of one that has one.
-        if rate.is_some() || sampler.kept_count.get() > 0 {
+        if rate.is_some() || has_kept() {
             sampler.guarded(|sampler| sampler.note(key, rate));
         }
     });
@@ -151,12 +181,17 @@ impl ThreadSampler {
         Some(result)
     }
 
-    /// Returns whether a message is kept.
-    fn keeps(&self, sampling: Sampling) -> bool {
+    /// Begins anew in a forked child.
+    fn follow_process(&self) {
         let process = PROCESS.load(Ordering::Relaxed);
         if self.process.get() != process {
             self.begin(process);
         }
+    }
+
+    /// Returns whether a message is kept.
+    fn keeps(&self, sampling: Sampling) -> bool {
+        self.follow_process();
         let Sampling { rate, rule } = sampling;
         let gap = &self.gaps[usize::from(rule) % GAPS];
         if (gap.rate.get(), gap.rule.get()) != (rate.to_word(), rule) {

@@ -16,6 +16,9 @@ const TEXT_ON: u8 = 4;
 const TEXT_OFF: u8 = 8;
 
 impl SiteState {
+    /// A call of which rules say nothing.
+    pub(crate) const NONE: Self = Self(0);
+
     /// What is left after one more rule.
     pub(super) fn after(self, setting: SiteSetting) -> Self {
         let mut bits = if setting.resets { 0 } else { self.0 };

@@ -112,6 +112,46 @@ fn estimates_are_unbiased_while_rates_change() {
     assert!((deviation / variance.sqrt() - 1.0).abs() < 0.03, "{deviation} of {}", variance.sqrt());
 }
 
+/// Calls with gaps of their own, which are forgotten now and then, as the rate changes: each
+/// message is kept with its own chance, and whatever became of the one before.
+#[test]
+fn gaps_of_calls_are_as_good_as_those_of_rules() {
+    const MESSAGES: u64 = 600_000;
+    let rates = [rate("1/10"), rate("1/40"), rate("1/3")];
+    SAMPLER.with(|sampler| {
+        sampler.process.set(PROCESS.load(Ordering::Relaxed));
+        sampler.random.set(next_random(5).0);
+    });
+    let (mut gaps, mut before) = ([None; 2], [false; 2]);
+    let (mut expected, mut kept, mut after_kept) = ([0.0; 3], [0_u32; 3], [0_u32; 2]);
+    for message in 0..MESSAGES {
+        let (call, at) = ((message % 2) as usize, (message / 7 % 3) as usize);
+        // With the rate, those of both calls.
+        if message % 7 == 0 {
+            gaps = [None; 2];
+        }
+        if message % 64 == 17 {
+            gaps[call] = None;
+        }
+        let sampling = Some(Sampling { rate: rates[at], rule: 1 });
+        let keeps = keep_by(sampling, &mut gaps[call]).is_ok();
+        expected[at] += rates[at].probability();
+        kept[at] += u32::from(keeps);
+        if at == 0 && before[call] {
+            after_kept[usize::from(keeps)] += 1;
+        }
+        before[call] = keeps;
+    }
+    for at in 0..3 {
+        let error = f64::sqrt(expected[at] * (1.0 - rates[at].probability()));
+        let (found, expected) = (f64::from(kept[at]), expected[at]);
+        assert!((found - expected).abs() < 4.5 * error, "{found} of {expected} ± {error}");
+    }
+    let all = f64::from(after_kept[0] + after_kept[1]);
+    let share = f64::from(after_kept[1]) / all;
+    assert!((share - 0.1).abs() < 4.5 * (0.09 / all).sqrt(), "{share}: {after_kept:?}");
+}
+
 /// Messages are kept whatever became of the ones before, also where rules share a gap's place.
 #[test]
 fn messages_are_independent() {
@@ -186,5 +226,9 @@ fn a_signal_handler_within_keeps_its_message() {
     let sampling = Some(Sampling { rate: rate("1/1000000"), rule: 1 });
     SAMPLER.with(|sampler| sampler.is_in_use.set(true));
     assert!((0..1000).all(|_| keep(sampling) == Ok(None)));
+    assert_eq!(
+        (0..9).map(|_| keep_by(sampling, &mut Some(5))).find(|kept| *kept != Ok(None)),
+        None
+    );
     SAMPLER.with(|sampler| sampler.is_in_use.set(false));
 }
