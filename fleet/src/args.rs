@@ -1,4 +1,4 @@
-//! What the kinds of exports share: values of options, and the end of a run.
+//! Parts that the kinds of exports share: values of options, and the end of a run.
 
 use lexopt::{Parser, ValueExt};
 

@@ -51,7 +51,7 @@ OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_HEADERS, OTEL_EXPORTER_OTLP_CERT
 OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME are used where the command line is silent.
 ";
 
-/// What a command line asks for.
+/// The request of a command line.
 pub(crate) enum Request {
     Help,
     Parquet { to: PathBuf, labels: Labels, dictionaries: Vec<PathBuf>, traces: Vec<PathBuf> },

@@ -98,7 +98,7 @@ pub(crate) struct TracePath {
 }
 
 impl TracePath {
-    /// What the file system says of the file.
+    /// The file's metadata.
     pub(crate) fn metadata(&self) -> io::Result<Metadata> {
         if !self.is_found {
             return fs::metadata(&self.path);
@@ -207,7 +207,7 @@ fn made_whole(path: &Path, file: &dyn ByteSource) -> io::Result<Option<Vec<u8>>>
     })
 }
 
-/// What the recording of a trace says.
+/// The state of a trace, by its recording.
 pub(crate) enum Completion {
     /// The process runs, and writes the trace itself.
     Running,
@@ -316,8 +316,8 @@ fn inflated(file: Box<dyn ByteSource>) -> io::Result<(Box<dyn ByteSource>, Optio
     Ok((Box::new(bytes), Some(Decompressed { size, is_cut })))
 }
 
-/// What tells a trace from others. One of a session that was given an id goes by its beginning, so
-/// that it is the same when it has grown.
+/// The name that tells a trace from others. One of a session that was given an id goes by its
+/// beginning, so that it is the same when it has grown.
 pub(crate) fn identity(source: &dyn ByteSource) -> io::Result<String> {
     let head = source.read_at(0, HEAD)?;
     if session_id(&head) != [0; 16] {

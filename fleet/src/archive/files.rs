@@ -53,7 +53,7 @@ pub(super) struct StagedFiles {
     steps: cell::Cell<u32>,
 }
 
-/// What an export wrote, which the next one of the same trace replaces.
+/// The output of an export, which the next one of the same trace replaces.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Export {
     /// The name of the trace.

@@ -24,7 +24,7 @@ pub(super) struct MessageRows {
     last: (Option<i64>, i64),
 }
 
-/// What rows of one message have in common.
+/// The columns that rows of one message share.
 struct TemplateForm {
     id: String,
     /// Its conversions; none of a text that is no template.

@@ -44,7 +44,7 @@ use self::templates::TemplateRow;
 use crate::failure::{Failure, Result};
 use crate::traces::TraceLog;
 
-/// What is exported with each row, where the trace does not have it.
+/// Values that are exported with each row, where the trace does not have them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Labels {
     /// The name of the machine.
@@ -81,9 +81,9 @@ pub(crate) fn export(trace: &mut TraceLog, labels: &Labels, root: &Path) -> Resu
 /// The way in which rows are written: another number where one version of the program has two.
 const LAYOUT: u32 = 3;
 
-/// What tells the rows of this export from those of another one of the same trace, which has grown
-/// or was mended since, or was exported with another dictionary, by another name of the machine, or
-/// otherwise.
+/// The number that tells the rows of this export from those of another one of the same trace, which
+/// has grown or was mended since, or was exported with another dictionary, by another name of the
+/// machine, or otherwise.
 fn version(trace: &TraceLog, labels: &Labels, dictionary: &str) -> u32 {
     let (trace, program) = (trace.content, env!("CARGO_PKG_VERSION"));
     let of = format!("{trace} {:?} {dictionary} {program} {LAYOUT}", labels.host);

@@ -107,7 +107,7 @@ pub(super) struct SpanRows {
     open: HashMap<SliceKey, ItemPlace>,
 }
 
-/// What tells slices of one log apart: their addresses, which stay the same.
+/// The key of a slice within one log: its address, which stays the same.
 type SliceKey = usize;
 
 fn key(slice: &SpanSlice) -> SliceKey {

@@ -168,7 +168,7 @@ fn is_argument(column: &str, kind: char) -> bool {
     column.strip_prefix(kind).is_some_and(|rest| rest.parse::<u32>().is_ok())
 }
 
-/// How the columns of a table are written: some in `encodings`, which their values have decided.
+/// The encodings of a table's columns: of some in `encodings`, which their values have decided.
 pub(super) fn properties(schema: &Type, encodings: &Encodings) -> WriterPropertiesPtr {
     let level = ZstdLevel::try_new(LEVEL).expect("a level of zstd");
     let mut properties = WriterProperties::builder()

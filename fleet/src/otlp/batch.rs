@@ -17,7 +17,7 @@ const MOST_BYTES: usize = 2 << 20;
 pub(super) struct Batch {
     bytes: Vec<u8>,
     pub(super) records: Vec<Record>,
-    /// How far traces are sent when all of these records are.
+    /// The places that traces are sent to when all of these records are.
     pub(super) marks: Vec<Mark>,
 }
 

@@ -19,7 +19,7 @@ use crate::failure::{Failure, Result};
 /// The most bytes of a file with headers.
 const MOST: u64 = 64 << 10;
 
-/// What is shorter says nothing, and is in words that are to be shown.
+/// The least size of a hidden text: a shorter one says nothing, and is in words that are shown.
 const SHORTEST_SECRET: usize = 4;
 
 /// Names and values.

@@ -12,10 +12,10 @@ use super::resource::Labels;
 use crate::args::{misuse, text, this_host};
 use crate::failure::{Failure, Result};
 
-/// How long a request is repeated without `--follow`.
+/// The time for which a request is repeated without `--follow`.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// How long the collector may take for one request.
+/// The time that the collector may take for one request.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The time between two requests with metrics, as the SDKs of OpenTelemetry have it.
@@ -27,7 +27,7 @@ const SHORTEST_INTERVAL: Duration = Duration::from_millis(100);
 /// Longer than anybody waits for one.
 const LONGEST_TIMEOUT: Duration = Duration::from_secs(86_400);
 
-/// What is sent where.
+/// The settings of a run: the records to send, and the collector.
 pub(crate) struct OtlpOptions {
     pub(super) logs: Target,
     pub(super) metrics: Option<Target>,
@@ -51,7 +51,7 @@ pub(super) struct Target {
     pub(super) headers: Headers,
 }
 
-/// What the command line says, as it stands there.
+/// The values of the command line, as they stand there.
 #[derive(Default)]
 struct Given {
     url: Option<String>,

@@ -25,7 +25,7 @@ pub(super) struct Output {
     thread: SenderThread,
     /// The sender does not take anything any more.
     is_gone: bool,
-    /// How far traces were handed over.
+    /// The place up to which each trace was handed over.
     sent: HashMap<Arc<str>, Sent>,
     /// The part that is being handed over, and its items so far.
     part: Option<Mark>,
@@ -87,7 +87,7 @@ impl Output {
         output
     }
 
-    /// How far a trace was handed over.
+    /// Returns the place up to which a trace was handed over.
     pub(super) fn sent(&self, source: &str) -> Sent {
         self.sent.get(source).copied().unwrap_or_default()
     }

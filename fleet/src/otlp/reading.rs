@@ -6,7 +6,7 @@ use viewer_config::Dictionary;
 
 use super::resource::Labels;
 
-/// What is needed to read traces.
+/// The settings with which traces are read.
 #[derive(Clone)]
 pub(super) struct Reading {
     pub(super) dictionaries: Vec<Dictionary>,

@@ -28,25 +28,25 @@ const LOSSES: &str = "protolog.losses";
 pub(super) trait Records {
     fn push(&mut self, resource: &Arc<[u8]>, scope: &Arc<str>, record: &[u8]);
 
-    /// What counts items, if anything does.
+    /// The counters of items, if there are any.
     fn metrics(&mut self) -> Option<&mut Metrics>;
 }
 
 /// Makes the records of one trace.
 pub(super) struct Recorder {
     labels: Arc<Labels>,
-    /// What tells the trace from others.
+    /// The name that tells the trace from others.
     source: Arc<str>,
     forms: HashMap<u64, Form>,
     threads: HashMap<(Option<u32>, Option<u32>), ThreadForm>,
     resources: HashMap<Vec<u8>, Arc<[u8]>>,
     scopes: HashMap<String, Arc<str>>,
     buffer: Vec<u8>,
-    /// What is not later was counted by an earlier run.
+    /// Items up to this time were counted by an earlier run.
     counted_until: Option<i64>,
 }
 
-/// What records of one message have in common.
+/// The values that records of one message share.
 struct Form {
     template: String,
     location: String,
@@ -69,7 +69,7 @@ struct Counted {
     histograms: Vec<(RowNumber, usize)>,
 }
 
-/// What records of one thread have in common.
+/// The values that records of one thread share.
 struct ThreadForm {
     name: Option<String>,
     process: Option<String>,
@@ -404,7 +404,7 @@ fn parameter(buffer: &mut Vec<u8>, index: usize, value: Arg<'_>) {
     attribute(buffer, record::ATTRIBUTES, &key, value);
 }
 
-/// What tells an item from all others.
+/// The id that tells an item from all others.
 fn uid(source: &str, time: i64, thread: &Thread, of: &str, number: u64) -> String {
     let (pid, tid) = (thread.pid.unwrap_or(0), thread.tid.unwrap_or(0));
     format!("{source}-{time:x}-{pid:x}-{tid:x}-{of}{number}")

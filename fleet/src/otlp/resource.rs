@@ -7,7 +7,7 @@ use super::encode::{RESOURCE_ATTRIBUTES, attribute};
 /// The name of a service that nobody knows, by the conventions of OpenTelemetry.
 const UNKNOWN_SERVICE: &str = "unknown_service";
 
-/// What all records of a run have in common.
+/// The attributes that all records of a run share.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Labels {
     pub(super) service: Option<String>,

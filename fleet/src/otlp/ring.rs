@@ -81,7 +81,7 @@ impl RingSource {
 /// clocks and its boot.
 const HEADER: usize = 128;
 
-/// What tells a recording with this head from others.
+/// The name that tells a recording with this head from others.
 pub(super) fn source_of_recording(head: &[u8]) -> Arc<str> {
     format!("{:016x}", hash(&head[..head.len().min(HEADER)])).into()
 }

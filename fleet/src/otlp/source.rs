@@ -54,7 +54,7 @@ pub(super) struct TraceSource {
     recorder: Recorder,
     pub(super) source: Arc<str>,
     at: u64,
-    /// What is behind that is not sent any more.
+    /// The end of the part that is sent.
     end: u64,
     part: usize,
     sent: Sent,
@@ -77,7 +77,7 @@ pub(super) enum Look {
     Damaged,
 }
 
-/// What a file turned out to be.
+/// The result of opening a file.
 pub(super) enum Opened {
     Parts(Box<TraceSource>),
     /// It is to be read whole.
@@ -264,7 +264,7 @@ fn is_record(item: &Item<'_>) -> bool {
     matches!(item, Item::Entry(_) | Item::Loss(_))
 }
 
-/// What a recording had of a trace.
+/// The rest of a trace, as its recording has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rest {
     /// The process runs.

@@ -1,4 +1,4 @@
-//! How far each trace was sent, in a file, so that a later run goes on there.
+//! The place up to which each trace was sent, in a file, so that a later run goes on there.
 //!
 //! Invariants: what the file says was accepted by the collector, or refused for good; it is
 //! replaced whole, and has its bytes on the disk before it has its name; one process uses it at a
@@ -39,7 +39,7 @@ pub(super) struct State {
     _lock: Option<File>,
 }
 
-/// How far one trace was sent.
+/// The place up to which one trace was sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Sent {
     /// The bytes of the trace whose items were all sent.
@@ -49,7 +49,7 @@ pub(super) struct Sent {
     /// time.
     #[serde(default)]
     pub(super) items: u64,
-    /// What they are items of, which has to be the same: the bytes of the part, the size of the
+    /// The source of these items, which has to be the same: the bytes of the part, the size of the
     /// trace, or a hash of a recording.
     #[serde(default)]
     pub(super) of: u64,
@@ -58,7 +58,7 @@ pub(super) struct Sent {
     pub(super) time: u64,
 }
 
-/// How far a trace is sent.
+/// The place up to which a trace is sent.
 #[derive(Clone, Debug)]
 pub(super) struct Mark {
     pub(super) source: Arc<str>,
@@ -83,7 +83,7 @@ impl State {
         Ok(Self { path, sent, is_changed: false, written: None, upkeep, _lock: lock })
     }
 
-    /// How far each trace was sent.
+    /// Returns the place up to which each trace was sent.
     pub(super) fn sent(&self) -> &BTreeMap<String, Sent> {
         &self.sent
     }

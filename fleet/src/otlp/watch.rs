@@ -37,7 +37,7 @@ pub(super) struct Watch {
     busy: usize,
     /// Paths that can't be looked at, and were named.
     unreadable: BTreeSet<PathBuf>,
-    /// What is added from now on is not sent.
+    /// Additions from now on are not sent.
     is_ending: bool,
     /// All that was read could be read whole.
     pub(super) is_complete: bool,

@@ -50,20 +50,20 @@ pub(super) struct TraceMaker<'a> {
     threads: HashMap<ThreadName, ThreadState>,
     /// The names of the processes of each pid: the place, from 1, is the fingerprint.
     processes: HashMap<i64, Vec<Option<String>>>,
-    /// How far the trace's clock is ahead of the wall clock.
+    /// The trace's clock minus the wall clock.
     offset: Option<i64>,
     sequences: u32,
     /// The threads of which a span ended whose end was lost, where no event has shown it yet.
     over: Vec<ThreadName>,
 }
 
-/// What rows of one message have in common.
+/// The values that rows of one message share.
 struct Form {
     id: u64,
     template: Option<String>,
 }
 
-/// What tells threads apart.
+/// The key of a thread.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct ThreadName {
     pid: Option<i64>,

@@ -95,8 +95,7 @@ fn file_name(trace: &str, source: &str) -> String {
     format!("{stem}{}{source}.pftrace", if stem.is_empty() { "" } else { "-" })
 }
 
-/// What each export of a trace wrote, by the names of the traces, with what tells these from
-/// others.
+/// All exports, by the names of their traces, each with the text that tells its trace from others.
 fn exports(root: &Path) -> Result<Vec<(String, Export)>> {
     let directory = root.join(EXPORTS);
     let failed = |error: &std::io::Error| {

@@ -70,9 +70,9 @@ pub(super) struct Metrics {
     histograms: Table,
     /// When counting began, in nanoseconds since 1970.
     start: u64,
-    /// What is in traces that are gone for good.
+    /// The counts of traces that are gone for good.
     settled: Counts,
-    /// What was published at last.
+    /// The counts that were published last.
     total: Counts,
     /// Those that are gone, the last one at the end.
     gone: VecDeque<Arc<str>>,

@@ -59,7 +59,7 @@ impl Metrics {
         self.push.as_ref().is_some_and(Push::has_ended)
     }
 
-    /// What is published: the sum of all traces, which is saved before.
+    /// Returns the sum of all traces, which is saved before it is published.
     pub(super) fn sum(&mut self) -> Result<Counts> {
         let mut sum = self.settled.clone();
         for trace in self.traces.values_mut() {

@@ -1,4 +1,4 @@
-//! What is counted: rows with a name and labels, of which there are so many at most.
+//! Rows of counts, with a name and labels; the number of rows is bounded.
 //!
 //! Invariants: a row has the same number as long as the table is there; what has no row of its own
 //! is counted in the row `other` of its kind, which has the first numbers.
@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use foldhash::{HashMap, HashMapExt};
 use serde::{Deserialize, Serialize};
 
-/// What a row counts.
+/// The kind of a row: the things that it counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub(in super::super) enum Kind {
     Messages,

@@ -25,9 +25,9 @@ pub(super) struct Saved {
     /// The rows by their numbers, and those of histograms.
     pub(super) rows: Vec<Row>,
     pub(super) histograms: Vec<Row>,
-    /// What is in traces that are gone for good.
+    /// The counts of traces that are gone for good.
     pub(super) settled: Counts,
-    /// What was published at last.
+    /// The counts that were published last.
     #[serde(default)]
     pub(super) total: Counts,
     pub(super) traces: BTreeMap<String, SavedTrace>,
