@@ -1,4 +1,4 @@
-//! What can go wrong with a service.
+//! Errors of a connection with a service.
 
 use crate::frame::FrameError;
 use std::fmt;
@@ -28,7 +28,7 @@ pub enum Error {
     Connection(io::Error),
     /// The service closed the connection.
     Closed,
-    /// What came is no frame.
+    /// The bytes received are no frame.
     Frame(FrameError),
     /// The service has no method of this name, or no such service.
     Missing(String),

@@ -36,7 +36,7 @@ pub struct Frame<'a> {
     pub body: Body<'a>,
 }
 
-/// What a frame says.
+/// The content of a frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Body<'a> {
     /// Asks for the methods of a service.

@@ -23,7 +23,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// Bytes of printed arguments that need no memory of the heap.
 pub(crate) const STACK: usize = 1024;
 
-/// What the types of arguments are, in a note.
+/// The numbers of the types of arguments, in a note.
 const TEXT: u64 = 0;
 const SIGNED: u64 = 1;
 const FLOAT: u64 = 2;

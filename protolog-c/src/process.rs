@@ -1,4 +1,4 @@
-//! What concerns the process: settings, operators, signals, the version.
+//! Functions for the whole process: settings, operators, signals, the version.
 
 use crate::result::{Failure, SETTINGS, run};
 use std::ffi::{c_char, c_int};

@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, c_char};
 
-/// What `printf` prints of a null pointer.
+/// The text that `printf` prints for a null pointer.
 pub(crate) const NULL: &str = "(null)";
 
 /// Returns the text at `address`; none if it is not UTF-8.

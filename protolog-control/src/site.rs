@@ -10,7 +10,7 @@ pub struct Site {
     pub id: u64,
     /// The name of the level.
     pub level: String,
-    /// What a rule does with it, as after `=` in a setting; none without a rule.
+    /// The effect of a rule on it, as after `=` in a setting; none without a rule.
     pub rule: Option<String>,
     /// The line in the file; 0 if it is not known.
     pub line: u32,
@@ -29,7 +29,7 @@ pub struct Site {
 pub struct Rule {
     /// The number of calls that it takes now.
     pub calls: u64,
-    /// What it does with them, as after `=` in a setting.
+    /// Its effect on them, as after `=` in a setting.
     pub words: String,
     /// Its selector.
     pub selector: String,
@@ -40,7 +40,7 @@ pub struct Rule {
 pub struct Rules {
     /// The rules, the oldest first.
     pub rules: Vec<Rule>,
-    /// What is wrong with some: calls that are at another place now.
+    /// The problems of some: calls that are at another place now.
     pub problems: Vec<String>,
 }
 

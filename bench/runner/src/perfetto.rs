@@ -28,7 +28,7 @@ const SHAPES: [(&str, &str); 2] =
 /// The time in which a program has joined the service.
 const JOINING: Duration = Duration::from_millis(500);
 
-/// What is measured: its title, the word for it, its program.
+/// A program that is measured: its title, the word for it, its path.
 type JoinedCandidate = (&'static str, &'static str, PathBuf);
 
 /// The figures of a run.

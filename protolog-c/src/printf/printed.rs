@@ -89,7 +89,7 @@ impl Texts {
     }
 }
 
-/// What is left of the stack's bytes; writing more is an error.
+/// The rest of the stack's bytes; writing more is an error.
 struct Rest<'a> {
     texts: &'a mut Texts,
 }

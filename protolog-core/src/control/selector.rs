@@ -71,7 +71,7 @@ pub enum Condition<'a> {
     Levels(u8),
 }
 
-/// What is known of a call. Empty is unknown.
+/// The known facts about a call. Empty is unknown.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Call<'a> {
     /// The message's id.

@@ -26,12 +26,12 @@ use super::setting::Settings;
 use super::words::OneLine;
 use core::fmt;
 
-/// What a rule does with a call. None leaves it as it is.
+/// The effect of a rule on a call. None leaves it as it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SiteSetting {
-    /// Whether sessions record it.
+    /// True if sessions record it.
     pub trace: Option<bool>,
-    /// Whether it is printed.
+    /// True if it is printed.
     pub text: Option<bool>,
     /// The limit of each call; `Some(None)` for no limit.
     pub limit: Option<Option<Limit>>,
@@ -50,7 +50,7 @@ pub struct SiteRule<'a> {
     pub program: Option<&'a str>,
     /// The calls.
     pub selector: Selector<'a>,
-    /// What becomes of them.
+    /// The effect on them.
     pub setting: SiteSetting,
 }
 

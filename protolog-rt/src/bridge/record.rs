@@ -54,8 +54,8 @@ pub(super) fn write(
     }
 }
 
-/// What is known of a record before its text is. `log` passes no template, so that the text stands
-/// for it.
+/// The known facts about a record before its text is. `log` passes no template, so that the text
+/// stands for it.
 fn call<'a>(group: &'static GroupInfo, level: Level, file: &'a str, lines: &'a [u32]) -> Call<'a> {
     // The target, which is the module as long as nobody chooses another one.
     let (group, module) = (group.name, group.name);

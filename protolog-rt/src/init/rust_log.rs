@@ -46,7 +46,7 @@ struct Directives {
     /// Targets with their levels (bit = severity), shorter ones first. The empty one is for all
     /// targets.
     levels: Vec<(Box<str>, u8)>,
-    /// What is left out, each with a help line.
+    /// The directives that are left out, each with a help line.
     problems: Vec<String>,
 }
 

@@ -50,7 +50,7 @@ type Observers = Vec<fn()>;
 /// Functions of other copies of this runtime to call then, whose groups are registered here.
 static GUESTS: ForkLock<Vec<extern "C" fn()>> = ForkLock::new(Order::Guests, Vec::new());
 
-/// What sessions do with a group.
+/// The use that sessions make of a group.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SessionUse {
     /// The levels (bit = [`severity`](protolog_core::Level::severity)) that they record.

@@ -57,11 +57,11 @@ pub(crate) struct Rule {
     pub(crate) source: SettingSource,
     /// The number of calls that it takes.
     pub(crate) calls: u64,
-    /// What is wrong with it, and a help line.
+    /// The problem with it, and a help line.
     pub(crate) problem: Option<String>,
 }
 
-/// What rules make of a call, how often it may come, and whether it is sampled.
+/// The effect of rules on a call: recorded or not, its limits, its sampling.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RuledCall {
     pub(crate) state: SiteState,
@@ -334,7 +334,7 @@ fn with_rules<R>(f: impl FnOnce(&[Rule]) -> R) -> Option<R> {
     (!list.is_empty()).then(|| f(&list))
 }
 
-/// What the rules make of a call.
+/// The effect of all rules on a call.
 fn fold(
     all: &[Rule],
     level: Option<Level>,

@@ -1,4 +1,4 @@
-//! What the service asks for: the replies to `GetAsyncCommand`, and to `InitializeConnection`.
+//! The commands of the service: the replies to `GetAsyncCommand`, and to `InitializeConnection`.
 //!
 //! Invariant: any bytes are decoded; a command that is not known is none.
 

@@ -54,7 +54,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(100);
 /// The longest pause.
 const LAST_PAUSE: Duration = Duration::from_secs(5);
 
-/// What threads that ended have left in the startup buffer is looked at so often.
+/// The interval at which chunks of ended threads are looked for in the startup buffer.
 const TIDY_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The producer of this process; none before the first [`connect`].
@@ -85,7 +85,7 @@ pub struct Status {
     pub sessions: usize,
     /// The reason why the last connection ended, or why there is none.
     pub last_error: Option<String>,
-    /// What a configuration asked for that is not done as asked.
+    /// A request of the configuration that is not done as asked.
     pub notice: Option<String>,
     /// Messages of sessions that are over which the service did not take in time, or that were
     /// still in this process when the connection ended. The trace counts the former, too.

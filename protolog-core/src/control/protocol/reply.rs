@@ -112,7 +112,7 @@ pub enum Reply<'a> {
     Rule {
         /// Number of calls that the selector takes.
         calls: u64,
-        /// What the rule does with them ([`crate::control::site_rule::SiteSetting`]).
+        /// The effect of the rule on them ([`crate::control::site_rule::SiteSetting`]).
         words: &'a str,
         /// The selector.
         selector: &'a str,
@@ -134,7 +134,7 @@ pub struct SiteLine<'a> {
     pub id: u64,
     /// The name of the level.
     pub level: &'a str,
-    /// What a rule does with it ([`crate::control::site_rule::SiteSetting`]), or `-`.
+    /// The effect of a rule on it ([`crate::control::site_rule::SiteSetting`]), or `-`.
     pub rule: &'a str,
     /// The line in the file; 0 if it is not known.
     pub line: u32,

@@ -111,7 +111,7 @@ pub(crate) struct Collected {
     /// Indices into `strings`, in the order of the messages' arguments.
     pub(crate) string_refs: Vec<u32>,
     pub(crate) strings: Vec<Span>,
-    /// What messages may name of them.
+    /// The budget of the texts that messages name.
     pub(crate) texts: TextBudget,
     pub(crate) threads: Arc<Threads>,
     /// Names of threads by pid and tid, for threads whose sequence names none.

@@ -19,7 +19,7 @@ const PROBES: usize = 16;
 /// The message, or rule and group, that has the bucket of the same index; 0 for none.
 static OWNERS: [AtomicU64; SLOTS] = [const { AtomicU64::new(0) }; SLOTS];
 
-/// Whether others than its owner use the bucket of the same index.
+/// True if others than its owner use the bucket of the same index.
 static SHARED: [AtomicBool; SLOTS] = [const { AtomicBool::new(false) }; SLOTS];
 
 /// Returns the numbers of the buckets of a message with these limits; 0 for none.

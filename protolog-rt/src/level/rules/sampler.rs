@@ -36,7 +36,7 @@ static PROCESS: AtomicU32 = AtomicU32::new(1);
 /// Differs between threads that begin at one time.
 static SEEDS: AtomicU64 = AtomicU64::new(0);
 
-/// What rules say of sampling a call.
+/// The rate at which rules sample a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sampling {
     pub(super) rate: Rate,

@@ -1,4 +1,4 @@
-//! What rules say of how often a call may come, and whether it is sampled.
+//! The limits that rules set for a call, and its sampling.
 //!
 //! Invariant: of each part the last rule that mentions it counts.
 
@@ -20,7 +20,7 @@ pub(super) struct SiteLimits {
 }
 
 impl SiteLimits {
-    /// What is left after one more rule, which has this index, and may say that such calls are
+    /// The limits after one more rule, which has this index, and may say that such calls are
     /// sampled.
     pub(super) fn after(self, setting: SiteSetting, index: usize, may_sample: bool) -> Self {
         let before = if setting.resets { Self::default() } else { self };

@@ -1,12 +1,12 @@
-//! What rules make of a single call: whether it is recorded, and whether it is printed, each as
-//! its group or whatever its group says.
+//! The effect of rules on a single call: recorded or not, and printed or not, each as its group or
+//! whatever its group says.
 //!
 //! Invariant: of on and off at most one holds, for each.
 
 use protolog_core::control::site_rule::SiteSetting;
 use std::fmt;
 
-/// What rules make of a call.
+/// The effect of rules on a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SiteState(pub(super) u8);
 
@@ -19,7 +19,7 @@ impl SiteState {
     /// A call of which rules say nothing.
     pub(crate) const NONE: Self = Self(0);
 
-    /// What is left after one more rule.
+    /// The state after one more rule.
     pub(super) fn after(self, setting: SiteSetting) -> Self {
         let mut bits = if setting.resets { 0 } else { self.0 };
         let mut set = |value: Option<bool>, on: u8, off: u8| {

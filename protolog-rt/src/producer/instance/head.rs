@@ -1,4 +1,4 @@
-//! What every reader of a session's trace needs: the process, the session, and the dictionary.
+//! The head of a session's trace, which every reader needs: process, session, dictionary.
 //!
 //! A small dictionary is written in full, again and again, so that a ring always has it. Of a large
 //! one, which would leave a small ring no room for messages, only messages that the session has are
@@ -28,7 +28,7 @@ const LARGE: u64 = MEMORY as u64 / 8;
 /// See the module.
 #[derive(Debug, Default)]
 pub(super) struct TraceHead {
-    /// What was written last, to which texts of later messages are added.
+    /// The dictionary that was written last, to which texts of later messages are added.
     dictionary: Dictionary,
     /// The messages that are in use, where the dictionary is large.
     in_use: Option<HashSet<u64>>,

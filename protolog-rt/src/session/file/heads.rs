@@ -1,5 +1,5 @@
-//! What the first bytes of a trace say, or all of it: the session that wrote it, and whether it is
-//! a segment.
+//! Facts that the first bytes of a trace have, or all of it: the session that wrote it, and whether
+//! it is a segment.
 
 use protolog_recording::TraceSurvey;
 use std::fs::File;

@@ -22,13 +22,13 @@ use std::sync::Arc;
 /// The messages that another session enables.
 #[derive(Debug)]
 struct Selection {
-    /// What this program has at all.
+    /// All messages of this program.
     known: Dictionary,
-    /// What the other session enables.
+    /// The messages that the other session enables.
     enabled: Dictionary,
 }
 
-/// What messages that were left out leave, on a sequence.
+/// The effect of messages that were left out on the next packet of a sequence.
 #[derive(Debug, Default)]
 struct LeftOut {
     /// The time since the last packet, in nanoseconds.

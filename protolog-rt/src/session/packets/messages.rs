@@ -74,7 +74,7 @@ fn rewritten(wanted: &Wanted<'_>, element: &[u8]) -> Option<(u64, u32, u8)> {
     is_wanted.then(|| Some((id, group, 1 << level?.severity())))?
 }
 
-/// What a text means.
+/// The meaning of a text.
 #[derive(Debug)]
 struct Wanted<'a> {
     id: Option<u64>,

@@ -57,7 +57,7 @@ pub struct Triggers {
     pub(in crate::session) keep: KeptFiles,
 }
 
-/// How much goes into a file.
+/// The messages that go into a file.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::session) struct EventWindow {
     /// Time before the event.
@@ -70,14 +70,14 @@ pub(in crate::session) struct EventWindow {
     pub(in crate::session) interval: Duration,
 }
 
-/// How many files stay.
+/// The number and the bytes of files that stay.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::session) struct KeptFiles {
     pub(in crate::session) files: usize,
     pub(in crate::session) bytes: u64,
 }
 
-/// What became of a cause of a session's triggers.
+/// The counts of a cause of a session's triggers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TriggerCounts {

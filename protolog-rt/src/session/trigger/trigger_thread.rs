@@ -53,7 +53,7 @@ enum CauseState {
 #[derive(Clone, Debug)]
 struct Open {
     fired: Fired,
-    /// What was there when it fired.
+    /// The messages that were there when it fired.
     earlier: Arc<Collected>,
     /// The time since which that is.
     since: u64,

@@ -171,8 +171,8 @@ fn selector_of(rule: &str) -> Option<&str> {
     Some(SiteRules::new(rule).next()?.ok()?.selector.text())
 }
 
-/// What is left of a rule before a newer one of its selector, as in programs: the parts that this
-/// does not mention; empty if there are none.
+/// The rest of a rule before a newer one of its selector, as in programs: the parts that this does
+/// not mention; empty if there are none.
 fn left_of(rule: &str, new: SiteSetting) -> String {
     let Some(Ok(SiteRule { selector, mut setting, .. })) = SiteRules::new(rule).next() else {
         return rule.to_owned();

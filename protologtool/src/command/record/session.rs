@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// The longest time between a signal and the end.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// What is recorded.
+/// The job: a session of one's own, or a clone of another one.
 pub(super) enum RecordJob<'a> {
     /// A session of one's own.
     Session {
@@ -24,7 +24,7 @@ pub(super) enum RecordJob<'a> {
         /// The interval at which the trace is read; none if it is left in the service's buffer.
         interval: Option<Duration>,
     },
-    /// What the session of this name has so far.
+    /// The packets that the session of this name has so far.
     Clone(&'a str),
 }
 

@@ -27,12 +27,12 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// See the module.
 pub(super) struct OutputStream {
     shared: Arc<Shared>,
-    /// What is not in the file yet.
+    /// The bytes that are not in the file yet.
     block: Vec<u8>,
 }
 
 struct Shared {
-    /// What is between the two ends.
+    /// The bytes between the two ends.
     file: File,
     state: Mutex<Backlog>,
     changed: Condvar,

@@ -26,7 +26,7 @@ use std::fmt;
 /// The schema's message that a configuration is.
 const ROOT: &str = "TraceConfig";
 
-/// What is wrong with a text, and where.
+/// A problem of a text, and its place.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Problem {
     /// From 1.

@@ -81,7 +81,7 @@ impl<'a> Encoder<'a> {
         })
     }
 
-    /// What stands after the name of a field: a value, or several in brackets.
+    /// Encodes the value after the name of a field, or several in brackets.
     fn value_of(&mut self, field: Field, to: &mut Message<'_, Heap>) -> Result<()> {
         let has_colon = self.take_if(|symbol| symbol == ':')?.is_some();
         let is_message = self.schema.message(field.of).is_some();
