@@ -8,7 +8,8 @@ use super::model::{Import, Target};
 use super::{Finding, Place};
 use table::{LAYERS, Layer};
 
-/// One finding per import that leads upwards, and per module without a layer.
+/// One finding per import that leads upwards, per module without a layer, and per entry of the
+/// table that is no module.
 pub(super) fn check(targets: &[Target]) -> Vec<Place> {
     let mut found = Vec::new();
     for crate_layers in LAYERS {
@@ -21,6 +22,7 @@ pub(super) fn check(targets: &[Target]) -> Vec<Place> {
         };
         for target in targets.iter().filter(wanted) {
             found.extend(check_crate(target, crate_layers.layers));
+            found.extend(without_module(target, crate_layers.layers));
         }
     }
     found
@@ -54,6 +56,19 @@ fn without_layer(target: &Target, layers: &[Layer]) -> Vec<Place> {
     found
 }
 
+/// Names in the table that no module has: one that was moved away would leave its layer behind.
+fn without_module(target: &Target, layers: &[Layer]) -> Vec<Place> {
+    let is_module = |name: &str| target.modules.keys().any(|module| module.join("::") == name);
+    let names = layers.iter().flat_map(|(_, names)| names.iter());
+    let unused = names.filter(|name| !is_module(name)).map(|name| {
+        let what = format!(
+            "the layers name `{name}`, which is no module; take it out of tests/tidy/src/layers/table.rs"
+        );
+        Place { file: target.file(&[]).to_owned(), finding: Finding { line: 0, what } }
+    });
+    unused.collect()
+}
+
 /// The breach, in words, of an import that leads to a higher layer.
 fn upwards(import: &Import, layers: &[Layer]) -> Option<String> {
     // The root may import everything; a module without a layer is reported by its name.
@@ -82,15 +97,18 @@ fn layer_of(module: &[String], layers: &[Layer]) -> Option<usize> {
 mod tests {
     use super::super::check_found;
     use super::super::model::{Target, sources};
-    use super::check_crate;
+    use super::{check_crate, without_module};
 
     const LAYERS: [super::Layer; 3] =
         [("low", &["low", "high::base"]), ("middle", &["one", "two"]), ("high", &["high"])];
 
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
-        let target = Target::read("a", "a/src/lib.rs", true, &sources(text));
-        check_found(&check_crate(&target, &LAYERS), expected);
+        check_found(&check_crate(&target(text), &LAYERS), expected);
+    }
+
+    fn target(text: &str) -> Target {
+        Target::read("a", "a/src/lib.rs", true, &sources(text))
     }
 
     #[test]
@@ -135,6 +153,22 @@ mod tests {
             &[
                 "a/src/new.rs: the module `new` has no layer; give it one in tests/tidy/src/layers/table.rs",
             ],
+        );
+    }
+
+    #[test]
+    fn each_name_in_a_layer_is_a_module() {
+        let unused = |name: &str| {
+            format!(
+                "a/src/lib.rs: the layers name `{name}`, which is no module; take it out of tests/tidy/src/layers/table.rs"
+            )
+        };
+        let text = "== a/src/lib.rs\nmod one;\n== a/src/one.rs\nmod two;\n== a/src/one/two.rs\n";
+        let layers: [super::Layer; 2] =
+            [("low", &["one::two", "one::gone"]), ("high", &["one", "shmem"])];
+        check_found(
+            &without_module(&target(text), &layers),
+            &[&unused("one::gone"), &unused("shmem")],
         );
     }
 }

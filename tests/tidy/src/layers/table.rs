@@ -24,7 +24,6 @@ const RT: Layers = Layers {
         ("base", &["sync", "error", "names", "paths", "compiled"]),
         // Every system call, behind safe functions.
         ("sys", &["sys"]),
-        ("shmem", &["shmem"]),
         // Text on its way to people, from wherever it comes.
         ("queued text", &["text_queue"]),
         ("clock", &["clock"]),
