@@ -44,8 +44,8 @@ usage: cargo xtask COMMAND
                   directory tree DIR (default: the sources in cargo's registry), compare, show the dictionary; then run
                   the Rust example on the same tree; read all traces, and one of both programs, also with Perfetto's
                   trace_processor
-  test [STEP]...  everything that is tested; without STEP all of them but `loom`, `oldest` and `packages`, in this order, with
-                  `instructions`, `java`, `python` and `fleet` beside the others:
+  test [STEP]...  everything that is tested; without STEP all of them but `instructions`, `loom`, `oldest` and `packages`, in
+                  this order, with `java`, `python` and `fleet` beside the others:
 {steps}
   setup [STEP]... install what these steps of `test` need, all of them without STEP; `jar` and `bench` are for those commands
   soak [STEP]...  what takes longer or needs a nightly compiler; without STEP all of them, in this order:
@@ -110,7 +110,7 @@ pub(crate) fn parse(words: &[String]) -> Result<Request> {
         }
         "setup" => {
             let (only, _) = split(rest, &[])?;
-            known("step", &only, "test", STEPS.iter().map(|(step, ..)| *step).chain(SETUPS))?;
+            known("step", &only, "setup", STEPS.iter().map(|(step, ..)| *step).chain(SETUPS))?;
             Ok(Request::Setup { only })
         }
         "soak" => {
@@ -147,7 +147,7 @@ fn split(words: &[String], allowed: &[&str]) -> Result<(Vec<String>, Vec<String>
     }
 }
 
-/// An error for the first name that is not among those of `all`.
+/// An error for the first name that is not among those of `all`, with a help line that lists them.
 fn known<'a>(
     kind: &str,
     names: &[String],
@@ -156,7 +156,10 @@ fn known<'a>(
 ) -> Result<()> {
     let all: Vec<&str> = all.collect();
     let unknown = names.iter().find(|name| !all.contains(&name.as_str()));
-    unknown.map_or(Ok(()), |name| Err(format!("no {kind} `{name}` in `{command}`")))
+    unknown.map_or(Ok(()), |name| {
+        let names = all.join("`, `");
+        Err(format!("no {kind} `{name}` in `{command}`\nhelp: name one of `{names}`"))
+    })
 }
 
 fn nothing(rest: &[String]) -> Result<()> {
@@ -170,7 +173,10 @@ mod tests {
     #[track_caller]
     fn check(line: &str, expected: Result<Request, &str>) {
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-        assert_eq!(parse(&words), expected.map_err(str::to_owned));
+        // Without the help line.
+        let parsed = parse(&words)
+            .map_err(|problem| problem.lines().next().map(str::to_owned).unwrap_or_default());
+        assert_eq!(parsed, expected.map_err(str::to_owned));
     }
 
     #[test]
@@ -224,11 +230,26 @@ mod tests {
         check("soak lom", Err("no step `lom` in `soak`"));
         check("bench x", Err("no bench `x` in `bench`"));
         check("bench --no-install", Err("no option `--no-install`"));
-        check("setup fuzz", Err("no step `fuzz` in `test`"));
+        check("setup fuzz", Err("no step `fuzz` in `setup`"));
         check("release", Err("`release` publishes nothing: say `--dry-run`"));
         check("release --dry-run x", Err("no step `x` in `release`"));
         check("jar x", Err("nothing belongs where `x` stands"));
         check("help x", Err("nothing belongs where `x` stands"));
+    }
+
+    /// The help text is longer than a screen: an error before it would be out of sight.
+    #[test]
+    fn a_misspelt_name_gets_the_names_that_there_are() {
+        let help = |words: [&str; 2]| {
+            let problem = parse(&words.map(str::to_owned)).unwrap_err();
+            problem.lines().nth(1).map(str::to_owned)
+        };
+        let listed = |names: &[&str]| Some(format!("help: name one of `{}`", names.join("`, `")));
+        assert_eq!(help(["soak", "lom"]), listed(&soak::STEPS.map(|(name, ..)| name)));
+        let tested = help(["test", "tidi"]).unwrap();
+        assert!(tested.starts_with("help: name one of `tools`, `format`, "), "{tested}");
+        let every = help(["setup", "tidi"]).unwrap();
+        assert!(every.starts_with(&tested) && every.contains("`jar`"), "{every}");
     }
 
     #[test]

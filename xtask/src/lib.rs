@@ -54,7 +54,10 @@ pub fn main() -> ExitCode {
     let request = match cli::parse(&words) {
         Ok(request) => request,
         Err(misuse) => {
-            eprintln!("error: {misuse}\n\n{}", cli::help());
+            eprintln!("error: {misuse}");
+            if !misuse.contains("\nhelp: ") {
+                eprintln!("help: run `cargo xtask help`, which lists commands, steps and options");
+            }
             return ExitCode::from(2);
         }
     };
