@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::{fmt, io};
 
 /// A problem with a schema, or with a file.
-#[derive(Debug)]
+///
+/// Its [`Debug`](fmt::Debug) is the text and the advice, since a build script whose `main` returns
+/// an error shows it so.
 #[non_exhaustive]
 pub enum Error {
     /// The .proto files have a mistake; the text names its place.
@@ -39,12 +41,21 @@ impl Error {
     /// Returns advice, which begins with a verb.
     pub fn help(&self) -> &'static str {
         match self {
+            // The parser's own words; a test holds them against it.
+            Self::Schema(text) if text.ends_with("but found 'edition'") => {
+                "have protoc parse it: its plugin `protoc-gen-protozero` takes editions"
+            }
+            Self::Schema(text) if text.ends_with("is not in any include path") => {
+                "check that the file exists, and that its directory or one above is an `include`"
+            }
             Self::Schema(_) => "correct the .proto file, or name the directory of what it imports",
             Self::Descriptor(_) => {
                 "pass what `protoc --descriptor_set_out=FILE --include_imports` writes"
             }
             Self::Group { .. } => "make it a message, or leave out groups (`leave_out_groups`)",
-            Self::UnknownType { .. } => "add the file that declares it: `protoc --include_imports`",
+            Self::UnknownType { .. } => {
+                "check the full name, or add the file that declares it (`protoc --include_imports`)"
+            }
             Self::Name(_) => "make the descriptors with protoc, or from .proto files",
             Self::Parameter(_) => {
                 "use `file=NAME`, `message=NAME`, `runtime=PATH` or `leave_out_groups`"
@@ -65,6 +76,12 @@ impl fmt::Display for Error {
             Self::Parameter(text) => write!(f, "unknown parameter `{text}`"),
             Self::File { path, error } => write!(f, "can't write `{}`: {error}", path.display()),
         }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}\nhelp: {}", self.help())
     }
 }
 

@@ -70,6 +70,39 @@ fn mistakes_of_a_schema_have_their_place() {
     assert!(error.to_string().contains("none.proto"), "{error}");
 }
 
+/// `main` of a build script shows its error by `Debug`.
+#[test]
+fn a_build_script_shows_what_is_wrong_and_what_to_do() {
+    let dir = temp_dir();
+    let shown = |name: &str, text: &str| {
+        let path = dir.path().join(name);
+        fs::write(&path, text).expect("write");
+        let config = Config::new().include(dir.path()).file(&path);
+        format!("{:?}", config.message("garage.Car").compile_to(dir.path().join("code.rs")))
+    };
+    let lines = [
+        shown("wrong.proto", "syntax = \"proto3\";\nmessage Car {\n  Wheel wheel = 1;\n}\n"),
+        shown("edition.proto", "edition = \"2023\";\nmessage Car {}\n"),
+        shown("other.proto", "syntax = \"proto3\";\npackage garge;\nmessage Car {}\n"),
+    ];
+    assert_eq!(
+        lines,
+        [
+            "Err(wrong.proto:3:3: name 'Wheel' is not defined\n\
+             help: correct the .proto file, or name the directory of what it imports)",
+            "Err(edition.proto:1:1: expected 'enum', 'extend', 'import', 'message', 'option', \
+             'service', 'package' or ';', but found 'edition'\n\
+             help: have protoc parse it: its plugin `protoc-gen-protozero` takes editions)",
+            "Err(no file declares the type `garage.Car`\n\
+             help: check the full name, or add the file that declares it \
+             (`protoc --include_imports`))",
+        ]
+    );
+    let none = Config::new().include(dir.path()).file(dir.path().join("none.proto"));
+    let none = none.compile_to(dir.path().join("code.rs")).expect_err("no such file");
+    assert!(none.help().starts_with("check that the file exists"), "{none:?}");
+}
+
 #[test]
 fn only_needed_types_of_imports_are_there() {
     let code = code_of("forms2.proto", |config| config).expect("code");
