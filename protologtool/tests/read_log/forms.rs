@@ -91,6 +91,12 @@ slow: a \"b\", c=d
         ],
         "W slow: two\nW lines\nW slow: a \"b\", c=d\n",
     );
+    // However many there are; the sum of these is no number.
+    let all = run(&["--columns", "message"]).1;
+    let most = &usize::MAX.to_string();
+    for options in [&["-C", most][..], &["-B", most, "-A", most]] {
+        check(&[&["--grep", "two", "--columns", "message"], options].concat(), &all);
+    }
 }
 
 #[test]

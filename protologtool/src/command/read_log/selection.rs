@@ -110,7 +110,11 @@ impl<K: HeldBack> Selector<K> {
 
     /// Returns whether items are shown as they come, just those that the filter admits.
     pub(super) fn shows_at_once(&self) -> bool {
-        self.tail.is_none() && !self.is_reverse && self.before + self.after == 0
+        self.tail.is_none() && !self.is_reverse && !self.has_context()
+    }
+
+    fn has_context(&self) -> bool {
+        self.before > 0 || self.after > 0
     }
 
     /// Returns whether the next items are context of the last one.
@@ -175,8 +179,7 @@ impl<K: HeldBack> Selector<K> {
         shown: K,
         show: &mut impl FnMut(Selected<K>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let has_context = self.before + self.after > 0;
-        let is_after_gap = has_context && self.has_gap && !self.is_first;
+        let is_after_gap = self.has_context() && self.has_gap && !self.is_first;
         (self.is_first, self.has_gap) = (false, false);
         self.put(Selected { shown, is_after_gap }, show)
     }
