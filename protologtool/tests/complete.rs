@@ -33,7 +33,7 @@ fn lock() -> MutexGuard<'static, ()> {
     SESSIONS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A trace that has 10 messages, and lacks 5.
+/// A trace that has 10 messages or more, and lacks 5.
 struct Dead {
     dir: TempDir,
     trace: PathBuf,
@@ -42,25 +42,30 @@ struct Dead {
 
 impl Dead {
     fn new() -> Self {
+        Self::with_messages(10)
+    }
+
+    /// A trace that has so many messages.
+    fn with_messages(count: usize) -> Self {
         // The session's thread may have written some of the later messages already; then once more.
-        iter::repeat_with(Self::attempt)
+        iter::repeat_with(|| Self::attempt(count))
             .take(100)
             .flatten()
             .next()
             .expect("a trace that lacks 5 messages")
     }
 
-    fn attempt() -> Option<Self> {
+    fn attempt(count: usize) -> Option<Self> {
         let dir = temp_dir();
         let (live, copies) = (dir.path().join("live.pftrace"), dir.path().join("copies"));
         fs::create_dir(&copies).unwrap();
         let _lock = lock();
         let session = Session::builder().file(&live).enable_all().start().expect("a session");
-        for number in 0..10 {
+        for number in 0..count {
             i!(Log::Work, "message %d", number);
         }
         session.flush().expect("flush");
-        for number in 10..15 {
+        for number in count..count + 5 {
             i!(Log::Work, "message %d", number);
         }
         let (trace, recording) = (copies.join("app.pftrace"), copies.join("protolog-app-1-0.rec"));
@@ -68,7 +73,7 @@ impl Dead {
         fs::copy(&live, &trace).unwrap();
         session.stop().expect("stop");
         let written = Trace::open(&trace).unwrap().read().unwrap().entries().count();
-        (written == 10).then_some(Self { dir, trace, recording })
+        (written == count).then_some(Self { dir, trace, recording })
     }
 
     fn run(&self, arguments: &[&str]) -> (Option<i32>, String, String) {
@@ -197,6 +202,29 @@ fn a_trace_is_completed_in_place_once() {
     let (code, _, errors) = dead.run(&["recover", "app.pftrace"]);
     assert_eq!(code, Some(2));
     assert!(errors.contains("nothing is left that completes `app.pftrace`"), "{errors}");
+}
+
+/// As where the file system of one of them is full.
+#[test]
+fn a_trace_that_can_t_be_written_keeps_no_other_from_being_completed() {
+    let (large, small) = (Dead::with_messages(20_000), Dead::new());
+    let [large_path, small_path] = [&large, &small].map(|dead| dead.trace.to_str().unwrap());
+    let recover = |traces: &[&str]| {
+        // A write beyond the limit fails, since the signal is ignored.
+        let script = "trap '' XFSZ; ulimit -f 100; exec \"$@\"";
+        let mut shell = Command::new("sh");
+        shell.args(["-c", script, "sh", env!("CARGO_BIN_EXE_protologtool"), "recover"]);
+        let output = shell.args(traces).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let failure = format!("error: can't write `{large_path}`: file too large\n");
+    assert_eq!(recover(&[large_path, small_path]), (Some(3), failure.clone()));
+    assert!(!small.recording.exists(), "not needed any more");
+    assert_eq!(small.numbers("app.pftrace"), (0..15).collect::<Vec<_>>());
+    // Alone, it is the failure of the command; and it can be completed where there is room.
+    assert_eq!(recover(&[large_path]), (Some(2), failure));
+    assert_eq!(large.run(&["recover", "app.pftrace"]).0, Some(0));
+    assert_eq!(large.numbers("app.pftrace"), (0..20_005).collect::<Vec<_>>());
 }
 
 #[test]

@@ -102,14 +102,7 @@ pub(crate) fn run(args: &RecoverArgs, system: &dyn System) -> Result<Exit, Failu
             Err(failure) => failures.push(failure),
         }
     }
-    let mut is_whole = failures.is_empty();
-    let last = failures.pop_if(|_| rescued.is_empty());
-    for failure in failures {
-        system.print_error(&format!("{failure}\n"));
-    }
-    if let Some(failure) = last {
-        return Err(failure);
-    }
+    let mut is_whole = report_failures(failures, !rescued.is_empty(), system)?;
     for Rescued { name, report, incomplete, .. } in &rescued {
         // Not among the bytes of the trace.
         let is_piped = args.output.as_deref().is_some_and(is_standard);
@@ -123,14 +116,46 @@ pub(crate) fn run(args: &RecoverArgs, system: &dyn System) -> Result<Exit, Failu
     if let Some(output) = &args.output {
         write_all(&rescued, output, args, system)?;
     }
+    is_whole &= complete_in_place(&rescued, args.output_file.mode, system)?;
+    Ok(if is_whole { Exit::Done } else { Exit::Incomplete })
+}
+
+/// Completes the trace files that are to be in place; false if one of them could not be.
+fn complete_in_place(
+    rescued: &[Rescued],
+    mode: Option<u32>,
+    system: &dyn System,
+) -> Result<bool, Failure> {
+    let (mut is_any_done, mut failures) = (false, Vec::new());
     for trace in rescued.iter().filter_map(|one| one.incomplete.as_ref()) {
-        if let Some(name) = trace.complete(args.output_file.mode)? {
-            let [part, name] =
-                [trace.path(), &*name].map(|path| printable(&path.to_string_lossy()));
-            system.print(&format!("{part}: it is complete, and `{name}` now\n"));
+        match trace.complete(mode) {
+            Ok(name) => {
+                is_any_done = true;
+                let Some(name) = name else { continue };
+                let [part, name] =
+                    [trace.path(), &*name].map(|path| printable(&path.to_string_lossy()));
+                system.print(&format!("{part}: it is complete, and `{name}` now\n"));
+            }
+            // The others may be on another file system.
+            Err(failure) => failures.push(failure),
         }
     }
-    Ok(if is_whole { Exit::Done } else { Exit::Incomplete })
+    report_failures(failures, is_any_done, system)
+}
+
+/// Prints failures of some of several files; returns false if there were any. If no file is done,
+/// the last one is the command's failure.
+fn report_failures(
+    mut failures: Vec<Failure>,
+    is_any_done: bool,
+    system: &dyn System,
+) -> Result<bool, Failure> {
+    let is_whole = failures.is_empty();
+    let last = failures.pop_if(|_| !is_any_done);
+    for failure in failures {
+        system.print_error(&format!("{failure}\n"));
+    }
+    last.map_or(Ok(is_whole), Err)
 }
 
 /// The files to recover for one that was named. Of a directory: those that have a recording, or are
