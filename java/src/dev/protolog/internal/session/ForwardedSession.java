@@ -55,6 +55,7 @@ public final class ForwardedSession implements ExitingSession {
     private final Map<Integer, SequenceReader> readers = new TreeMap<>();
     /** Those of sequences that can't be passed on. */
     private final Map<Integer, SequenceReader> lost = new TreeMap<>();
+    private final LostMessages lostMessages;
     private final CountedPackets counted = new CountedPackets();
     /** Losses that packets of the session itself report. */
     private final Losses reported = new Losses();
@@ -79,21 +80,6 @@ public final class ForwardedSession implements ExitingSession {
         long[] find(long message, int slot) {
             dictionary.use(message);
             return super.find(message, slot);
-        }
-    }
-
-    /** Counts messages as lost. */
-    private static final class LostMessages extends SessionStats.Written {
-        private final SessionCore core;
-
-        LostMessages(SessionCore core) {
-            super(core.dictionary());
-            this.core = core;
-        }
-
-        @Override
-        void add(long message, long bytes) {
-            core.losses().add(core.dictionary().groupIdOfMessage(message), LossCause.BUFFER_FULL, 1);
         }
     }
 
@@ -123,6 +109,7 @@ public final class ForwardedSession implements ExitingSession {
         this.progress = progress;
         dictionary = new ForwardedDictionary(core.filter());
         counts = new PassedMessages(core, dictionary);
+        lostMessages = new LostMessages(core);
     }
 
     /**
@@ -252,14 +239,17 @@ public final class ForwardedSession implements ExitingSession {
     }
 
     /**
-     * Counts what is new of a chunk. It may be counted again, and is before it is passed on.
-     * Returns the number of messages.
+     * Counts what is new of a chunk, before it is passed on. It may be given again, as after an
+     * error out of memory. Returns the number of messages.
      */
     public synchronized long count(CommittedChunk chunk, byte[] bytes) throws IOException {
         SequenceReader reader = readers.get(chunk.writer());
         if (reader == null) {
             reader = new SequenceReader(chunk.writer(), core.pid(), counted, counts, false);
             readers.put(chunk.writer(), reader);
+        }
+        if (reader.hasRead(chunk)) {
+            return 0;
         }
         long before = reader.recorded();
         reader.read(chunk, bytes);
@@ -270,10 +260,16 @@ public final class ForwardedSession implements ExitingSession {
     public synchronized void lose(CommittedChunk chunk, byte[] bytes) throws IOException {
         SequenceReader reader = lost.get(chunk.writer());
         if (reader == null) {
-            reader = new SequenceReader(chunk.writer(), core.pid(), new CountedPackets(), new LostMessages(core), false);
+            reader = new SequenceReader(chunk.writer(), core.pid(), new CountedPackets(), lostMessages, false);
             lost.put(chunk.writer(), reader);
         }
-        reader.read(chunk, bytes);
+        try {
+            if (!reader.hasRead(chunk)) {
+                reader.read(chunk, bytes);
+            }
+        } finally {
+            lostMessages.report();
+        }
     }
 
     /** Frees a complete chunk, which was passed on. */

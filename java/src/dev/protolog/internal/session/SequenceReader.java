@@ -21,7 +21,8 @@ import java.util.Arrays;
  * <p>Where the trace is divided into files, a file that has the rest of a chunk begins with a
  * packet that sets up once more the state of the chunk so far: clock, thread, strings.
  *
- * <p>Invariants: a packet is passed on once. Where messages of a ring are missing, that is said
+ * <p>Invariants: a packet is passed on once, and counted once, also where an error out of memory
+ * ends a call and the chunk is given again. Where messages of a ring are missing, that is said
  * before the next packet. Damaged packets, to which others have written, are left out and counted.
  */
 final class SequenceReader {
@@ -172,6 +173,11 @@ final class SequenceReader {
         return (long) chunk << 32 | packets;
     }
 
+    /** True of a complete chunk that was read to its end. */
+    boolean hasRead(CommittedChunk chunk) {
+        return hasBegun && chunk.id() - current < 0;
+    }
+
     /** Reads the committed packets of a chunk; {@code bytes} are those of the chunk. */
     void read(CommittedChunk chunk, byte[] bytes) throws IOException {
         if (!hasBegun || chunk.id() != current) {
@@ -219,6 +225,7 @@ final class SequenceReader {
                         packet(bytes, from, at);
                     }
                 } catch (ProtoReader.MalformedException e) {
+                    partial = null;
                     if (number == 0 && !chunk.continues()) {
                         // Others rely on the packet that the chunk begins with.
                         skipDamaged(chunk, 0);
@@ -293,43 +300,43 @@ final class SequenceReader {
     }
 
     private void part(CommittedChunk chunk, int number, byte[] bytes) throws IOException, ProtoReader.MalformedException {
+        boolean continues = number == 0 && chunk.continues();
+        if (continues && partial == null) {
+            return;
+        }
         byte[] whole = bytes;
-        if (number == 0 && chunk.continues()) {
-            if (partial == null) {
-                return;
-            }
+        if (continues) {
             whole = Arrays.copyOf(partial, partial.length + bytes.length);
             System.arraycopy(bytes, 0, whole, partial.length, bytes.length);
-            partial = null;
         }
         if (number + 1 == chunk.count() && chunk.isContinued()) {
-            if (number > 0 || !chunk.continues()) {
-                partialAt = position(chunk.id(), number);
-            }
+            partialAt = continues ? partialAt : position(chunk.id(), number);
             partial = whole;
-        } else if (whole.length > 0) {
+            return;
+        }
+        if (whole.length > 0) {
             packet(whole, 0, whole.length);
         }
+        // Not before: after an error out of memory the packet is read again.
+        partial = null;
     }
 
     private void packet(byte[] bytes, int from, int to) throws IOException, ProtoReader.MalformedException {
         if (isOnlyMessage(bytes, from, to)) {
-            messages++;
-            recorded++;
             if (followsState || isStale) {
                 writeStaleState();
                 time += varint(bytes, from + 1);
             }
-            write(bytes, from, to, true, idOf(bytes, from));
+            write(bytes, from, to, true, idOf(bytes, from), reported);
             return;
         }
         SequencePacket packet = SequencePacket.read(bytes, from, to);
-        for (Losses.Count loss : packet.losses()) {
-            loss.addTo(reported);
-        }
-        if (packet.isMessage()) {
-            messages++;
-            recorded++;
+        Losses known = reported;
+        if (!packet.losses().isEmpty()) {
+            known = reported.copy();
+            for (Losses.Count loss : packet.losses()) {
+                loss.addTo(known);
+            }
         }
         if (packet.info() != null) {
             begin(packet.info(), packet.clock());
@@ -344,7 +351,7 @@ final class SequenceReader {
                 interned.raw(packet.strings(), 0, packet.strings().length);
             }
         }
-        write(bytes, from, to, packet.isMessage(), packet.message());
+        write(bytes, from, to, packet.isMessage(), packet.message(), known);
     }
 
     /** Takes the state from a packet that was passed on before. */
@@ -365,11 +372,22 @@ final class SequenceReader {
         }
     }
 
-    private void write(byte[] bytes, int from, int to, boolean isMessage, long message) throws IOException {
+    /**
+     * Passes a packet on, with which the trace reports {@code losses}. It is counted last: after an
+     * error out of memory it is read again.
+     */
+    private void write(byte[] bytes, int from, int to, boolean isMessage, long message, Losses losses) throws IOException {
+        long[] of = isMessage ? counts.of(message) : null;
         long before = out.packetBytes();
         out.packet(sequence, bytes, from, to - from);
-        if (isMessage) {
-            counts.add(message, out.packetBytes() - before);
+        long size = out.packetBytes() - before;
+        // Nothing is called from here on.
+        reported = losses;
+        if (of != null) {
+            of[0]++;
+            of[1] += size;
+            messages++;
+            recorded++;
         }
     }
 

@@ -55,13 +55,16 @@ public record SessionStats(long messages, long lost, long bytes, List<OfGroup> g
         }
 
         void add(long message, long bytes) {
-            int slot = (int) message & SLOTS - 1;
-            long[] of = groupsOfIds[slot];
-            if (of == null || ids[slot] != message) {
-                of = find(message, slot);
-            }
+            long[] of = of(message);
             of[0]++;
             of[1] += bytes;
+        }
+
+        /** The counts of a message's group, messages and bytes, for who adds to them. */
+        long[] of(long message) {
+            int slot = (int) message & SLOTS - 1;
+            long[] of = groupsOfIds[slot];
+            return of == null || ids[slot] != message ? find(message, slot) : of;
         }
 
         /** The counts at one time. */
