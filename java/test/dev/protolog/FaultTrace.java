@@ -27,7 +27,7 @@ public final class FaultTrace {
     private static final Pattern LIMITED = Pattern.compile("(\\d+) of template \\1");
 
     /** The numbers of messages, in the order of the file. */
-    final List<Long> numbers = new ArrayList<>();
+    public final List<Long> numbers = new ArrayList<>();
     /** The losses that it reports. */
     public final Map<LossCause, Long> losses = new EnumMap<>(LossCause.class);
     /** Whatever a reader could not make sense of. */
@@ -37,7 +37,8 @@ public final class FaultTrace {
     public long messages;
 
     private final Map<Long, Map<Long, String>> strings = new HashMap<>();
-    private final Set<Long> dictionary = new HashSet<>();
+    /** The messages of which it has texts. */
+    public final Set<Long> dictionary = new HashSet<>();
 
     private FaultTrace() {}
 
@@ -56,6 +57,13 @@ public final class FaultTrace {
         return trace;
     }
 
+    /** Reads the packets of a trace. */
+    public static FaultTrace of(byte[] packets) {
+        FaultTrace trace = new FaultTrace();
+        trace.readPackets(packets);
+        return trace;
+    }
+
     /** All losses of messages that are not there. */
     long lost() {
         return losses.entrySet().stream().filter(it -> it.getKey().isLost()).mapToLong(Map.Entry::getValue).sum();
@@ -65,7 +73,8 @@ public final class FaultTrace {
         readPackets(Files.readAllBytes(file));
     }
 
-    private void readPackets(byte[] bytes) {
+    /** Reads more packets. */
+    public void readPackets(byte[] bytes) {
         ProtoReader packets = new ProtoReader(bytes);
         try {
             while (packets.next()) {

@@ -8,6 +8,7 @@ import dev.protolog.internal.files.ClaimsTest;
 import dev.protolog.internal.files.DirectoryTest;
 import dev.protolog.internal.groups.SettingsTest;
 import dev.protolog.internal.perfetto.ProducerPartsTest;
+import dev.protolog.internal.perfetto.StartupTextsTest;
 import dev.protolog.internal.rules.BucketTest;
 import dev.protolog.internal.rules.SamplerTest;
 import dev.protolog.internal.rules.SelectorTest;
@@ -71,6 +72,7 @@ public final class SelfTest {
         RequestsTest.run(vectors);
         VectorsTest.run(vectors);
         ProducerPartsTest.run(vectors);
+        StartupTextsTest.run();
         TextQueueTest.run();
         TextSinkTest.run(vectors);
         ClaimsTest.run();

@@ -77,8 +77,13 @@ public final class ForwardedSession implements ExitingSession {
         }
 
         @Override
-        long[] find(long message, int slot) {
+        void announce(long message) {
             dictionary.use(message);
+        }
+
+        @Override
+        long[] find(long message, int slot) {
+            announce(message);
             return super.find(message, slot);
         }
     }

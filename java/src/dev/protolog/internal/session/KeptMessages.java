@@ -147,6 +147,8 @@ public final class KeptMessages implements PacketOutput {
     }
 
     private void give(int writer, Target target) throws IOException {
+        // Whoever takes them writes their texts first.
+        messages.forEach(message -> written.announce(message.id));
         if (packets.isEmpty() || target.take(writer, packets, messages.size())) {
             messages.forEach(message -> written.add(message.id, message.length));
             passed += messages.size();

@@ -54,6 +54,9 @@ public record SessionStats(long messages, long lost, long bytes, List<OfGroup> g
             this.dictionary = dictionary;
         }
 
+        /** Says that a message will be added, for who has to know before it is passed on. */
+        void announce(long message) {}
+
         void add(long message, long bytes) {
             long[] of = of(message);
             of[0]++;
