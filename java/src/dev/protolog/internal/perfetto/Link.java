@@ -231,21 +231,35 @@ final class Link implements AutoCloseable {
         if (isCutOff) {
             throw new IOException("no memory was left to send a request to its end");
         }
-        ByteBuffer last = parts[parts.length - 1];
-        while (parts[0].hasRemaining() || last.hasRemaining()) {
-            long count;
+        int left = remaining(parts);
+        while (left > 0) {
+            int before = left;
             try {
-                count = channel.write(parts);
+                channel.write(parts);
             } catch (IOException e) {
                 throw broken(e);
+            } catch (Error e) {
+                if (remaining(parts) == before) {
+                    throw e;
+                }
+                // Out of memory after it was written: whoever tries again would send it twice.
             }
-            isCutOff |= count > 0;
-            sent += count;
-            if (count == 0) {
+            left = remaining(parts);
+            isCutOff |= left < before;
+            sent += before - left;
+            if (left == before) {
                 await(writable, 0);
             }
         }
         isCutOff = false;
+    }
+
+    private static int remaining(ByteBuffer... parts) {
+        int bytes = 0;
+        for (ByteBuffer part : parts) {
+            bytes += part.remaining();
+        }
+        return bytes;
     }
 
     private void await(Selector selector, long by) throws IOException {
