@@ -78,8 +78,12 @@ final class Outlet {
     /** Ends a writer. Its chunks are committed first: without it the service takes none. */
     void unregister(ServiceWriter writer) throws IOException {
         commit(0);
-        free.add(writer);
         link.call("UnregisterTraceWriter", new ProtoWriter().varint(1, writer.id));
+        if (!writer.isFree) {
+            // Once, though an error out of memory may have it ended again.
+            writer.isFree = true;
+            free.add(writer);
+        }
     }
 
     /** Tells the service that a data source has started, or stopped. */

@@ -15,6 +15,8 @@ final class ServiceWriter {
     int sent;
     /** The bytes of it, for its end. */
     byte[] bytes;
+    /** It was given back. */
+    boolean isFree;
 
     ServiceWriter(int id, int target, int chunk) {
         this.id = id;
