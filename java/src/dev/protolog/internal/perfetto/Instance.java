@@ -20,7 +20,8 @@ import java.util.concurrent.TimeUnit;
  * there is more of it.
  *
  * <p>Invariants: the chunks of a sequence go in order. What the service has of a chunk never
- * changes, and its count never falls.
+ * changes, and its count never falls. The text of a message goes before it, also after an error out
+ * of memory.
  */
 final class Instance {
     /**
@@ -44,6 +45,8 @@ final class Instance {
     private long head;
     /** Bytes of chunks since they were written last. */
     private long sinceHead;
+    /** Entries of the dictionary were taken, and an error came before they were written. */
+    private boolean isHeadDue;
     /** The messages that were logged before the last look. */
     private long seen = -1;
     /** Messages from before the session; null for none. */
@@ -87,7 +90,7 @@ final class Instance {
             session.sweep();
         }
         List<CommittedChunk> chunks = session.find(unfinishedToo);
-        writeEntries(session.newEntries());
+        writeNewEntries();
         boolean hasForwarded = false;
         for (CommittedChunk chunk : chunks) {
             ServiceWriter writer = writer(chunk.writer());
@@ -106,7 +109,7 @@ final class Instance {
             long messages = session.count(chunk, bytes);
             addUnsent(messages);
             // Before the chunk goes: all that it names.
-            writeEntries(session.newEntries());
+            writeNewEntries();
             keepUnsent(messages);
             outlet.chunk(writer, chunk.packets(), bytes, bytes.length, chunk.isComplete());
             keepUnsent(messages);
@@ -162,7 +165,7 @@ final class Instance {
                 }
                 writers.put(sequence, writer);
             }
-            writeEntries(session.newEntries());
+            writeNewEntries();
             outlet.write(writer, packets);
             addUnsent(messages);
             return true;
@@ -217,10 +220,23 @@ final class Instance {
 
     /** Writes what every reader needs, in full: the process, the session, the dictionary. */
     void writeHead() throws IOException {
+        isHeadDue = true;
         head = 0;
         sinceHead = 0;
         writeEntries(List.of(session.description()));
         writeEntries(session.entries());
+        isHeadDue = false;
+    }
+
+    /** Writes what the dictionary has that was in no packet before. */
+    private void writeNewEntries() throws IOException {
+        if (isHeadDue) {
+            writeHead();
+            return;
+        }
+        isHeadDue = true;
+        writeEntries(session.newEntries());
+        isHeadDue = false;
     }
 
     /** Ends the session, and passes on all of it. After an error as of {@link #complete}. */
