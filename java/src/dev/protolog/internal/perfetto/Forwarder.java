@@ -107,7 +107,7 @@ final class Forwarder implements Runnable {
             reason = "an error of the runtime: " + e;
         } finally {
             link.close();
-            instances.forEach(instance -> state.addLost(instance.abandon()));
+            instances.forEach(this::abandon);
             instances.clear();
         }
     }
@@ -233,6 +233,15 @@ final class Forwarder implements Runnable {
         }
         interval = INTERVAL;
         state.setSessions(instances.size());
+    }
+
+    /** Ends a session of a connection that is over, whatever becomes of it. */
+    private void abandon(Instance instance) {
+        try {
+            state.addLost(instance.abandon());
+        } catch (RuntimeException | Error e) {
+            // No memory to count its messages by. The others are to end, too.
+        }
     }
 
     /** Ends a session of which the service has nothing, and counts what was logged to it. */

@@ -188,10 +188,12 @@ final class Instance {
      * are lost with it.
      */
     long abandon() {
-        session.stopWriters();
-        long lost = session.missing() + held();
-        session.finish();
-        return lost;
+        try {
+            session.stopWriters();
+            return session.missing() + held();
+        } finally {
+            session.finish();
+        }
     }
 
     /** As above with {@code unfinishedToo}, if there can be anything. */
