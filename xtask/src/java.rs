@@ -27,7 +27,7 @@ pub(crate) fn fail_everywhere() -> Result<()> {
     let classes = build()?;
     // Processes of their own: where there is no stack to close a descriptor the JDK leaves it open,
     // and each file that is opened looks at them all.
-    for sessions in ["stream, ", "segments, ", "ring, ", "record, "] {
+    for sessions in ["stream, ", "segments, ", "ring, ", "record, ", "forwards"] {
         shell::run(program(&classes, "dev.protolog.FaultTest").arg(sessions))?;
     }
     Ok(())

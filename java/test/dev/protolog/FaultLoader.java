@@ -62,11 +62,15 @@ final class FaultLoader extends ClassLoader {
             if (in == null) {
                 throw new ClassNotFoundException(name);
             }
-            byte[] bytes = name.startsWith(PACKAGE + "Fault") ? in.readAllBytes() : hooked(in);
+            byte[] bytes = isTest(name) ? in.readAllBytes() : hooked(in);
             return defineClass(name, bytes, 0, bytes.length);
         } catch (IOException e) {
             throw new ClassNotFoundException(name, e);
         }
+    }
+
+    private static boolean isTest(String name) {
+        return name.startsWith("Fault", name.lastIndexOf('.') + 1);
     }
 
     private static byte[] hooked(InputStream in) throws IOException {

@@ -6,25 +6,25 @@ package dev.protolog;
  * last one stands where the JVM takes memory to link an operation that it runs for the first time.
  * At each of these places another thread may interrupt this one as well.
  *
- * <p>Invariant: nothing is thrown to a thread but the one that has asked for it, and nothing after
- * {@link #during}.
+ * <p>Invariant: nothing is thrown to a thread but the one that it is for, and nothing after
+ * {@link #during} or {@link #disarm}.
  */
 public final class Faults {
     private static volatile Thread armed;
     private static Kind kind;
     private static boolean lasts;
     /** The places still to be passed. */
-    private static int left;
-    private static boolean hasFired;
-    private static Throwable place;
+    private static volatile int left;
+    private static volatile boolean hasFired;
+    private static volatile Throwable place;
 
     private Faults() {}
 
     /** The kind of resource that is missing, or that the thread is interrupted. */
-    enum Kind { MEMORY, STACK, LINK, INTERRUPT }
+    public enum Kind { MEMORY, STACK, LINK, INTERRUPT }
 
     /** An operation that is tried while something is missing. */
-    interface Trial {
+    public interface Trial {
         void run() throws Exception;
     }
 
@@ -32,23 +32,18 @@ public final class Faults {
      * A place to fail: that after {@code passed} others; with {@code lasts} all others from there
      * on, too.
      */
-    record Fault(Kind kind, int passed, boolean lasts) {}
+    public record Fault(Kind kind, int passed, boolean lasts) {}
 
     /**
      * The outcome of a trial: whether the place was reached, what came out of it, null for nothing,
      * and whether the thread was interrupted by then.
      */
-    record Outcome(boolean hasFired, Throwable thrown, Throwable place, boolean isInterrupted) {}
+    public record Outcome(boolean hasFired, Throwable thrown, Throwable place, boolean isInterrupted) {}
 
     /** Tries something while a place fails. */
-    static Outcome during(Fault fault, Trial trial) {
-        kind = fault.kind;
-        lasts = fault.lasts;
-        left = fault.passed;
-        hasFired = false;
-        place = null;
+    public static Outcome during(Fault fault, Trial trial) {
         Throwable thrown = null;
-        armed = Thread.currentThread();
+        arm(Thread.currentThread(), fault);
         try {
             trial.run();
         } catch (Throwable e) {
@@ -57,6 +52,27 @@ public final class Faults {
             armed = null;
         }
         return new Outcome(hasFired, thrown, place, Thread.interrupted());
+    }
+
+    /** Has a place of another thread fail, until {@link #disarm}. */
+    public static void arm(Thread thread, Fault fault) {
+        kind = fault.kind;
+        lasts = fault.lasts;
+        left = fault.passed;
+        hasFired = false;
+        place = null;
+        armed = thread;
+    }
+
+    /** Ends that. Returns the places that were not passed. */
+    public static int disarm() {
+        armed = null;
+        return left;
+    }
+
+    /** The error of the first place that failed; null for none. */
+    public static Throwable place() {
+        return place;
     }
 
     public static void memory() {
