@@ -82,7 +82,7 @@ impl Link {
             methods: Vec::new(),
             last_request: 0,
         };
-        let receiver = Receiver { socket, input: FrameBuffer::default(), file: None };
+        let receiver = Receiver::new(socket);
         // A sandbox may have none; the service gives some then.
         let file = CloseOnFork::new(|| memory_file(c"protolog-perfetto", MEMORY as u64)).ok();
         let mut link = Self { sender, receiver, memory: None, commands: 0 };
@@ -117,7 +117,7 @@ impl Link {
         let methods = METHODS.iter().zip(1..).map(|(name, id)| ((*name).to_owned(), id)).collect();
         let sender =
             Sender { socket: Arc::clone(&socket), service_id: 1, methods, last_request: commands };
-        let receiver = Receiver { socket, input: FrameBuffer::default(), file: None };
+        let receiver = Receiver::new(socket);
         Ok(Self { sender, receiver, memory: Some(memory), commands })
     }
 
@@ -230,8 +230,21 @@ impl Sender {
 }
 
 impl Receiver {
+    fn new(socket: Arc<CloseOnFork<UnixStream>>) -> Self {
+        Self { socket, input: FrameBuffer::default(), file: None }
+    }
+
     /// Waits for the next frame, without a limit, and passes it to `take`.
     pub(super) fn next<T>(&mut self, take: impl FnOnce(Frame<'_>) -> T) -> io::Result<T> {
+        self.next_by(None, take)
+    }
+
+    /// Likewise, until `by`, if there is a limit.
+    fn next_by<T>(
+        &mut self,
+        by: Option<Instant>,
+        take: impl FnOnce(Frame<'_>) -> T,
+    ) -> io::Result<T> {
         loop {
             // Asked twice, since a borrow that is returned from a loop lasts.
             if self.input.has_frame().map_err(malformed)? {
@@ -241,6 +254,9 @@ impl Receiver {
             let Some(socket) = self.socket.if_open() else {
                 return Err(problem("is the parent's"));
             };
+            if let Some(by) = by {
+                socket.set_read_timeout(Some(time_until(by)?))?;
+            }
             let mut bytes = [0; 16 * 1024];
             match receive(socket, &mut bytes) {
                 Ok((0, _)) => return Err(problem("closed the connection")),
@@ -249,6 +265,8 @@ impl Receiver {
                     self.file = file.or(self.file.take());
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // The limit of the socket is over. Whether that is the caller's shows above.
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock && by.is_some() => {}
                 Err(error) if is_closed(&error) => return Err(problem("closed the connection")),
                 Err(error) => return Err(error),
             }
@@ -275,18 +293,20 @@ impl Receiver {
         mut take: impl FnMut(Frame<'_>) -> Option<Result<T, &'static str>>,
     ) -> io::Result<T> {
         loop {
-            let left = by.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Err(problem("does not answer"));
-            }
-            self.socket.set_read_timeout(Some(left))?;
-            let found = self.next(&mut take)?;
-            if let Some(found) = found {
+            // Who sends other frames without end does not answer either.
+            time_until(by)?;
+            if let Some(found) = self.next_by(Some(by), &mut take)? {
                 self.socket.set_read_timeout(None)?;
                 return found.map_err(problem);
             }
         }
     }
+}
+
+/// Returns the time that the service has until `by`; an error once there is none.
+fn time_until(by: Instant) -> io::Result<Duration> {
+    let left = by.saturating_duration_since(Instant::now());
+    if left.is_zero() { Err(problem("does not answer")) } else { Ok(left) }
 }
 
 /// Returns the size of memory that the service gives, in bytes, which it can't take away.
