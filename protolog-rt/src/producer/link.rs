@@ -57,6 +57,8 @@ pub(super) struct Receiver {
     input: FrameBuffer,
     /// The last file that came along.
     file: Option<File>,
+    /// A file may be memory that is needed. Others are closed.
+    takes_file: bool,
 }
 
 /// An open connection that the service has accepted.
@@ -89,6 +91,7 @@ impl Link {
         link.bind()?;
         if let (true, Some(file)) = (link.initialize(file.as_deref())?, &file) {
             link.memory = Some(map(file, MEMORY)?);
+            link.receiver.refuse_files();
         }
         let source = message(|to| {
             // It reports its start and its stop, and clears incremental state when asked.
@@ -231,7 +234,12 @@ impl Sender {
 
 impl Receiver {
     fn new(socket: Arc<CloseOnFork<UnixStream>>) -> Self {
-        Self { socket, input: FrameBuffer::default(), file: None }
+        Self { socket, input: FrameBuffer::default(), file: None, takes_file: true }
+    }
+
+    /// Closes files from now on: there is memory.
+    fn refuse_files(&mut self) {
+        (self.file, self.takes_file) = (None, false);
     }
 
     /// Waits for the next frame, without a limit, and passes it to `take`.
@@ -262,7 +270,9 @@ impl Receiver {
                 Ok((0, _)) => return Err(problem("closed the connection")),
                 Ok((count, file)) => {
                     self.input.push(&bytes[..count]);
-                    self.file = file.or(self.file.take());
+                    if self.takes_file {
+                        self.file = file.or(self.file.take());
+                    }
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 // The limit of the socket is over. Whether that is the caller's shows above.
@@ -283,7 +293,9 @@ impl Receiver {
         if !(PAGE..=MAX_MEMORY).contains(&len) {
             return Err(problem(&format!("gives {len} bytes of memory")));
         }
-        map(&file, len)
+        let memory = map(&file, len)?;
+        self.refuse_files();
+        Ok(memory)
     }
 
     /// Waits until `by` for a frame of which `take` makes something, and skips others.
