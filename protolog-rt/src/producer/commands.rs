@@ -29,6 +29,16 @@ mod command {
 }
 
 impl Command {
+    /// Returns the memory that it takes, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        let more = match self {
+            Self::Start { config, .. } => config.capacity(),
+            Self::Flush { ids, .. } | Self::Clear { ids } => size_of::<u64>() * ids.capacity(),
+            Self::Stop { .. } | Self::Memory { .. } => 0,
+        };
+        size_of::<Self>() + more
+    }
+
     /// Decodes a reply; none where it asks for nothing that has to be done.
     pub(super) fn decode(bytes: &[u8]) -> Result<Option<Self>, DecodeError> {
         let mut found = None;

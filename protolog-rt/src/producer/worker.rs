@@ -27,8 +27,9 @@ use std::time::{Duration, Instant};
 /// The longest that a message is in the process only.
 const INTERVAL: Duration = Duration::from_millis(10);
 
-/// So many commands may wait.
+/// So many commands may wait, and take so many bytes.
 const MAX_COMMANDS: usize = 1024;
+const MAX_COMMAND_BYTES: usize = 4 << 20;
 
 /// So many sessions record a process at a time.
 const MAX_SESSIONS: usize = 32;
@@ -91,7 +92,8 @@ pub(super) fn serve(link: Link, state: &Arc<SharedStatus>) -> String {
             }
             Ok(Some(command)) => {
                 let mut queue = commands.queue();
-                if queue.len() >= MAX_COMMANDS {
+                let bytes: usize = queue.iter().chain([&command]).map(Command::bytes).sum();
+                if queue.len() >= MAX_COMMANDS || bytes > MAX_COMMAND_BYTES {
                     break "the service sends more commands than can be done".into();
                 }
                 queue.push_back(command);

@@ -22,6 +22,10 @@ record Command(Kind kind, List<Long> ids, long request, long flags, byte[] confi
 
     private static final byte[] NONE = {};
 
+    /** About the bytes that a command takes, and a number in a list. */
+    private static final int COMMAND_BYTES = 100;
+    private static final int NUMBER_BYTES = 24;
+
     /** The kinds of commands. */
     enum Kind {
         START,
@@ -33,6 +37,11 @@ record Command(Kind kind, List<Long> ids, long request, long flags, byte[] confi
     /** The one session that it is for. */
     long id() {
         return ids.isEmpty() ? 0 : ids.get(0);
+    }
+
+    /** About the memory that it takes. */
+    int bytes() {
+        return COMMAND_BYTES + NUMBER_BYTES * ids.size() + config.length;
     }
 
     /** Decodes a reply; null where it asks for nothing that has to be done. */

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -28,8 +29,9 @@ final class Forwarder implements Runnable {
     private static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(100);
     /** The most such errors in a row. */
     private static final int MAX_ERRORS = 50;
-    /** The most commands that wait. */
+    /** The most commands that wait, and the most bytes that they take. */
     private static final int MAX_COMMANDS = 1024;
+    private static final int MAX_COMMAND_BYTES = 4 << 20;
     /** The most sessions that record a process at a time. */
     private static final int MAX_SESSIONS = 32;
     /** The reason of a flush in its flags, and the value for one of a series. */
@@ -41,6 +43,8 @@ final class Forwarder implements Runnable {
     private final ProducerState state;
     private final Thread thread = RuntimeThread.daemon(this, "protolog-fwd");
     private final BlockingQueue<Command> commands = new ArrayBlockingQueue<>(MAX_COMMANDS);
+    /** The bytes of commands that wait. */
+    private final AtomicInteger commandBytes = new AtomicInteger();
     private final List<Instance> instances = new ArrayList<>();
     /** Those that are complete since the program is ending. */
     private final List<Instance> ended = new ArrayList<>();
@@ -69,7 +73,7 @@ final class Forwarder implements Runnable {
 
     /** Has a command done. False where too many wait. */
     boolean add(Command command) {
-        boolean isAdded = commands.offer(command);
+        boolean isAdded = commandBytes.addAndGet(command.bytes()) <= MAX_COMMAND_BYTES && commands.offer(command);
         LockSupport.unpark(thread);
         return isAdded;
     }
@@ -140,6 +144,7 @@ final class Forwarder implements Runnable {
             isRepeated = current != null;
             current = isRepeated ? current : commands.poll();
             obey(current);
+            commandBytes.addAndGet(-current.bytes());
             current = null;
         }
     }
