@@ -103,10 +103,12 @@ pub(super) fn serve(link: Link, state: &Arc<SharedStatus>) -> String {
         }
         thread.thread().unpark();
     };
+    // Later ones come of the end.
+    let reason = commands.reason().take();
     commands.is_closed.store(true, Ordering::Release);
     thread.thread().unpark();
     let _ = thread.join();
-    commands.reason().take().unwrap_or(end)
+    reason.unwrap_or(end)
 }
 
 /// Waits for the next frame; none where it is no command.

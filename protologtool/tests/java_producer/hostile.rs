@@ -213,3 +213,27 @@ fn random_command(it: &mut Accepted, random: &mut Random) {
         }
     }
 }
+
+/// Numbers of sessions take more memory than their bytes.
+#[test]
+fn commands_that_wait_take_little_memory() {
+    let dir = temp_dir_for_sockets();
+    let socket = dir.path().join("producer");
+    let listener = UnixListener::bind(&socket).expect("listen");
+    let path = socket.to_str().expect("UTF-8");
+    let job = "count=20000 size=100";
+    let logged = dir.path().join("logged");
+    let Some(mut child) = RunningChild::start(path, job, &logged) else { return };
+    let mut it = accept(&listener);
+    child.tell("connected");
+    it.start(1, &config());
+    it.wait_for("NotifyDataSourceStarted").expect("an answer");
+    // Nothing is read any more, so that the forwarder waits.
+    child.tell("log");
+    let ids = vec![1; 120_000];
+    let flush = message(|to| _ = to.nested(5).bytes(1, &ids).uint64(2, 1));
+    (0..20).for_each(|_| it.command(&flush));
+    let said = child.tell("disconnected");
+    assert!(said.contains("more commands than can be done"), "{said}");
+    child.end();
+}

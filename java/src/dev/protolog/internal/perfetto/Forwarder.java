@@ -84,6 +84,11 @@ final class Forwarder implements Runnable {
         LockSupport.unpark(thread);
     }
 
+    /** The reason why this thread has ended the connection; null where it did not. */
+    String reason() {
+        return reason;
+    }
+
     /**
      * Ends the thread, for whom there is no connection any more. Returns the reason why it had
      * ended that itself, or null.

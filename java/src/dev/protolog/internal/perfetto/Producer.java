@@ -138,9 +138,11 @@ public final class Producer implements Runnable {
                 forwarder = null;
             }
         }
+        // Later ones come of the end.
+        String reason = started.reason();
         // It may wait until the service takes something.
         connected.close();
-        String reason = started.end();
+        started.end();
         return reason == null ? end : reason;
     }
 
