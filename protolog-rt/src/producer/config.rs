@@ -94,10 +94,8 @@ fn protolog_config(fields: Reader<'_>) -> Result<Config, DecodeError> {
         TracingMode::EnableAll => Level::Verbose,
     };
     let default = Some(config.default_log_from.unwrap_or(by_mode));
-    for (at, it) in config.group_overrides.iter_mut().enumerate() {
-        if unset.contains(&at) {
-            it.log_from = default;
-        }
+    for at in unset {
+        config.group_overrides[at].log_from = default;
     }
     Ok(config)
 }

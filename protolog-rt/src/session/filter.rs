@@ -20,7 +20,7 @@
 use crate::error::Error;
 use protolog_core::Level;
 use protolog_core::control::{Closeness, closeness, levels_at_least, matches_group};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 /// The levels that a session records by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -78,12 +78,16 @@ impl Filter {
     }
 
     /// Likewise, for a configuration that many programs get: an end of names may mean several
-    /// groups of this one. A full name wins over it nevertheless.
+    /// groups of this one, a full name wins over it nevertheless, and a name that none can have is
+    /// left out.
     pub(in crate::session) fn of_many(
-        config: &Config,
+        mut config: Config,
         known: &BTreeSet<String>,
     ) -> Result<Self, Error> {
-        Self::checked(config, known, true)
+        let is_one = |name: &String| may_name(name) || known.contains(name);
+        config.group_overrides.retain(|it| is_one(&it.group));
+        config.collect_stacktrace.retain(is_one);
+        Self::checked(&config, known, true)
     }
 
     fn checked(
@@ -104,8 +108,11 @@ impl Filter {
         let mut overrides = Vec::new();
         let all = &config.group_overrides;
         let mut written = Vec::new();
+        // A service may send thousands of them.
+        let last: HashMap<&str, usize> =
+            all.iter().enumerate().map(|(index, it)| (&*it.group, index)).collect();
         for (index, GroupOverride { group, log_from }) in all.iter().enumerate() {
-            if all[index + 1..].iter().any(|later| later.group == *group) {
+            if last.get(&**group) != Some(&index) {
                 continue;
             }
             let levels = levels_at_least(*log_from);
@@ -390,7 +397,7 @@ mod tests {
         for group_overrides in [vec![all.clone(), own.clone()], vec![own, all]] {
             let config = Config { group_overrides, ..Config::default() };
             assert!(matches!(Filter::new(&config, &known), Err(Error::AmbiguousGroup { .. })));
-            let filter = Filter::of_many(&config, &known).expect("a filter");
+            let filter = Filter::of_many(config, &known).expect("a filter");
             let levels = ["a::Net", "b::Net", "c::Net", "d::Net", "d::Disk"];
             let levels = levels.map(|name| filter.levels(name));
             assert_eq!(levels, [0b11_1111, 0b11_0000, 0b11_1111, 0b11_1111, 0b10_0000]);

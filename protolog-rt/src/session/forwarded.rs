@@ -385,17 +385,8 @@ fn packet(fill: impl FnOnce(&mut Message<'_, Heap>)) -> Vec<u8> {
 
 /// Returns the filter for a configuration that many programs get: a name that stands for several
 /// groups of this one means all of them, and one that can't be a name means none.
-pub(crate) fn filter_of(mut config: Config) -> Result<Filter, Error> {
-    let known = dictionary::known_groups();
-    loop {
-        match Filter::of_many(&config, &known) {
-            Err(Error::NoGroupName { name }) => {
-                config.group_overrides.retain(|it| it.group != name);
-                config.collect_stacktrace.retain(|it| *it != name);
-            }
-            other => return other,
-        }
-    }
+pub(crate) fn filter_of(config: Config) -> Result<Filter, Error> {
+    Filter::of_many(config, &dictionary::known_groups())
 }
 
 #[cfg(test)]

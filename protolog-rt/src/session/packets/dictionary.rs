@@ -21,6 +21,7 @@ use crate::stats::{GroupStats, Loss, PassedOver};
 use protolog_core::schema::{group, message_data, message_hints, packet, viewer_config};
 use protolog_core::{Level, Template};
 use protozero::{Heap, Message, Writer};
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 
@@ -38,6 +39,8 @@ fn message_group(element: &[u8]) -> u32 {
 pub(crate) struct Dictionary {
     /// The groups and levels that it has; all where there is none.
     filter: Option<Filter>,
+    /// The levels of groups by that filter, which has to look at all of its names for each.
+    levels: RefCell<HashMap<String, u8>>,
     /// Messages that it has by a rule, whatever the filter says.
     ruled: HashSet<u64>,
     /// The only messages that it has; all of the others above where there is none.
@@ -130,8 +133,14 @@ impl Dictionary {
     /// Returns whether it has messages of the group with this full name at this level; of any, if
     /// none is given.
     fn includes(&self, group: &str, level: Option<Level>) -> bool {
-        let levels = level.map_or(u8::MAX, |level| 1 << level.severity());
-        self.filter.as_ref().is_none_or(|filter| filter.levels(group) & levels != 0)
+        let Some(filter) = &self.filter else { return true };
+        let known = self.levels.borrow().get(group).copied();
+        let recorded = known.unwrap_or_else(|| {
+            let levels = filter.levels(group);
+            self.levels.borrow_mut().insert(group.to_owned(), levels);
+            levels
+        });
+        recorded & level.map_or(u8::MAX, |level| 1 << level.severity()) != 0
     }
 
     /// Returns all that is known at the moment, without writing it.
