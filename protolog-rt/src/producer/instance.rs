@@ -46,20 +46,20 @@ const LONGEST: Duration = Duration::from_secs(10);
 pub(super) struct Instance {
     pub(super) id: u64,
     pub(super) session: Arc<ForwardedSession>,
-    target: u32,
+    pub(super) target: u32,
     state: Arc<SharedStatus>,
     /// The sequence of packets that are nobody else's.
     own: ServiceWriter,
     /// The chunk for the last packet.
     reserved: Option<ServiceChunk>,
     sequences: HashMap<u16, ForwardedSequence>,
-    counts: ForwardedCounts,
+    pub(super) counts: ForwardedCounts,
     /// Writers that ended, and whose last packet is still to be written.
     ended: Vec<Arc<Writer>>,
     /// The drops of threads without a sequence that were reported.
     before: UnattributedSnapshot,
     /// Drops whose packet found no room.
-    unreported: Vec<LossCount>,
+    pub(super) unreported: Vec<LossCount>,
     /// Description and dictionary.
     head: TraceHead,
     /// When messages that limits suppress are reported next.
@@ -133,8 +133,7 @@ impl Instance {
         instance.write_head(outlet)?;
         instance.write_instant("protolog session started", outlet)?;
         if let Some(startup) = startup.take() {
-            let Self { session, counts, .. } = &mut instance;
-            instance.unreported = startup.forward(session, target, counts, outlet)?;
+            startup.forward(&mut instance, outlet)?;
         }
         Ok(Ok(instance))
     }

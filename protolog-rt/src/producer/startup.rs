@@ -7,11 +7,10 @@
 //! Invariant: what threads that ended leave takes memory in proportion to the buffer
 //! ([`Startup::tidy`]).
 
+use super::instance::Instance;
 use super::outlet::{Outlet, PATIENCE, ServiceWriter};
 use crate::error::Error;
-use crate::loss::LossCount;
 use crate::session::filter::Config;
-use crate::session::forwarded::counts::ForwardedCounts;
 use crate::session::forwarded::{ForwardedSession, Settings};
 use crate::writer::Writer;
 use protolog_core::Level;
@@ -29,12 +28,10 @@ pub(super) struct Startup {
 
 /// The way of kept messages to the service.
 struct Handover<'a> {
-    target: u32,
+    /// The session that gets them.
+    to: &'a mut Instance,
     writers: HashMap<u16, Option<ServiceWriter>>,
-    counts: &'a mut ForwardedCounts,
     outlet: &'a mut Outlet,
-    /// Drops whose packet found no room.
-    unreported: Vec<LossCount>,
 }
 
 impl Startup {
@@ -53,42 +50,35 @@ impl Startup {
         }
     }
 
-    /// Passes the messages that `session`, which has taken its place, enables to the service's
-    /// buffer `target`, and counts them there. Returns drops that no packet reports.
-    pub(super) fn forward(
-        mut self,
-        session: &ForwardedSession,
-        target: u32,
-        counts: &mut ForwardedCounts,
-        outlet: &mut Outlet,
-    ) -> io::Result<Vec<LossCount>> {
-        let own = Arc::clone(&self.session);
+    /// Passes the messages that the session of `to`, which has taken its place, enables to the
+    /// service, each after its text, and counts them there.
+    pub(super) fn forward(mut self, to: &mut Instance, outlet: &mut Outlet) -> io::Result<()> {
+        let (own, session) = (Arc::clone(&self.session), Arc::clone(&to.session));
         own.stop_writers();
-        let (writers, unreported) = (HashMap::new(), Vec::new());
-        let mut to = Handover { target, writers, counts, outlet, unreported };
+        let mut handover = Handover { to, writers: HashMap::new(), outlet };
         let mut result = Ok(());
-        own.take_kept(session, |writer, packets| {
-            let written = if result.is_ok() { to.write(writer, &packets) } else { Ok(0) };
+        own.take_kept(&session, |writer, packets| {
+            let written = if result.is_ok() { handover.write(writer, &packets) } else { Ok(0) };
             let count = written.unwrap_or_else(|error| {
                 result = Err(error);
                 0
             });
-            to.counts.count_packets(&packets[..count]);
-            to.counts.lose_packets(&packets[count..]);
+            handover.to.counts.count_packets(&packets[..count]);
+            handover.to.counts.lose_packets(&packets[count..]);
         });
         result?;
         session.note_reported_by(&own);
         let ended = std::mem::take(&mut self.ended);
         for writer in own.take_writers().into_iter().chain(ended) {
-            to.end(&own, session, &writer)?;
+            handover.end(&own, &session, &writer)?;
         }
         session.take_unattributed_of(&own).into_iter().for_each(|lost| {
-            lost.add_to(&mut to.unreported);
+            lost.add_to(&mut handover.to.unreported);
         });
-        for writer in to.writers.values().flatten() {
-            to.outlet.unregister(writer)?;
+        for writer in handover.writers.values().flatten() {
+            handover.outlet.unregister(writer)?;
         }
-        Ok(to.unreported)
+        Ok(())
     }
 }
 
@@ -100,8 +90,12 @@ impl Drop for Startup {
 }
 
 impl Handover<'_> {
-    /// Writes packets of a writer; returns the number of those that are written.
+    /// Writes packets of a writer after texts that they need; returns the number of those that are
+    /// written.
     fn write(&mut self, writer: u16, packets: &[Vec<u8>]) -> io::Result<usize> {
+        if !self.to.write_texts_of(packets, self.outlet)? {
+            return Ok(0);
+        }
         let Some((writer, outlet)) = self.writer(writer)? else { return Ok(0) };
         let written = outlet.write_packed(writer, packets)?;
         if written > 0 {
@@ -127,7 +121,7 @@ impl Handover<'_> {
         };
         if !is_written {
             for lost in losses {
-                lost.add_to(&mut self.unreported);
+                lost.add_to(&mut self.to.unreported);
             }
         }
         Ok(())
@@ -136,7 +130,7 @@ impl Handover<'_> {
     /// Returns the service's writer for one of ours; none where it has as many as can be.
     fn writer(&mut self, id: u16) -> io::Result<Option<(&mut ServiceWriter, &mut Outlet)>> {
         if !self.writers.contains_key(&id) {
-            let new = self.outlet.register(self.target)?;
+            let new = self.outlet.register(self.to.target)?;
             self.writers.insert(id, new);
         }
         let writer = self.writers.get_mut(&id).and_then(Option::as_mut);

@@ -5,12 +5,13 @@
 //! written, each before the first chunk that has it: a service that stands still takes nothing
 //! later.
 //!
-//! Invariant: each message of a chunk that was forwarded is in the dictionary, or the head is due;
-//! each of a startup buffer by the end of the round.
+//! Invariant: each message that was forwarded is in the dictionary, or the head is due. A large one
+//! has it before.
 
 use super::Instance;
 use crate::producer::link::MEMORY;
 use crate::producer::outlet::Outlet;
+use crate::session::forwarded::counts::ForwardedCounts;
 use crate::session::packets::dictionary::Dictionary;
 use protolog_shmem::{ChunkInfo, Committed};
 use std::collections::HashSet;
@@ -85,8 +86,28 @@ impl Instance {
         committed: &Committed<'_>,
         outlet: &mut Outlet,
     ) -> io::Result<bool> {
-        let Some(in_use) = &self.head.in_use else { return Ok(true) };
+        if self.head.in_use.is_none() {
+            return Ok(true);
+        }
         let ids = self.counts.preview(info.writer_id, committed, info.is_complete);
+        self.write_texts(ids, outlet)
+    }
+
+    /// Likewise, for packets that are to follow.
+    pub(in crate::producer) fn write_texts_of(
+        &mut self,
+        packets: &[Vec<u8>],
+        outlet: &mut Outlet,
+    ) -> io::Result<bool> {
+        if self.head.in_use.is_none() {
+            return Ok(true);
+        }
+        self.write_texts(ForwardedCounts::ids(packets), outlet)
+    }
+
+    /// Writes what a large dictionary lacks of these messages. False where there is no room for it.
+    fn write_texts(&mut self, ids: HashSet<u64>, outlet: &mut Outlet) -> io::Result<bool> {
+        let Some(in_use) = &self.head.in_use else { return Ok(true) };
         let new: Vec<u64> = ids.into_iter().filter(|id| !in_use.contains(id)).collect();
         if new.is_empty() {
             return Ok(true);

@@ -60,6 +60,15 @@ impl ForwardedCounts {
         ids.0
     }
 
+    /// Returns the ids of the messages among packets.
+    pub(crate) fn ids(packets: &[Vec<u8>]) -> HashSet<u64> {
+        let mut ids = MessageIds::default();
+        for packet in packets {
+            ids.packet(packet);
+        }
+        ids.0
+    }
+
     /// Counts what is new of a writer's next chunk as lost: it will not be forwarded.
     pub(crate) fn lose(&mut self, writer: u16, committed: &Committed<'_>, is_complete: bool) {
         let sequence = self.sequences.entry(writer).or_default();
