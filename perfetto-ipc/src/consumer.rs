@@ -3,10 +3,12 @@
 //! A call waits for its reply; the one reply that comes by itself is that of [`Consumer::enable`],
 //! which says that the session has ended.
 //!
-//! Invariant: no call waits longer than its timeout.
+//! Invariants: no call waits longer than its timeout, whatever else the service sends meanwhile;
+//! while a trace is read, a packet takes no longer. It takes memory for one packet.
 
 use crate::error::Error;
 use crate::frame::{Body, Frame, FrameBuffer, MAX_REPLY, message};
+use crate::packet::{MAX_PACKET, PacketBuffer};
 use crate::places::Place;
 use protozero::Reader;
 use std::io::{self, Read, Write};
@@ -25,6 +27,8 @@ pub struct Consumer {
     last_request: u64,
     service_id: u32,
     methods: Vec<(String, u32)>,
+    /// The time limit of a call that the service answers at once, and of a packet.
+    timeout: Duration,
     /// The request that started the session.
     enabled: Option<u64>,
     /// The session's end, with the service's reason if something was wrong.
@@ -55,6 +59,7 @@ impl Consumer {
             last_request: 0,
             service_id: 0,
             methods: Vec::new(),
+            timeout: TIMEOUT,
             enabled: None,
             ended: None,
         };
@@ -97,13 +102,13 @@ impl Consumer {
         let request = message(|to| {
             to.uint32(1, millis).uint64(2, flags);
         });
-        self.call("Flush", &request, limit + TIMEOUT).map(|_| ())
+        self.call("Flush", &request, limit + self.timeout).map(|_| ())
     }
 
     /// Ends the session. Its trace can be read until the session is [freed](Self::free).
     pub fn disable(&mut self) -> Result<(), Error> {
-        self.call("DisableTracing", &[], TIMEOUT)?;
-        self.wait_for_end(TIMEOUT)?;
+        self.call("DisableTracing", &[], self.timeout)?;
+        self.wait_for_end(self.timeout)?;
         Ok(())
     }
 
@@ -119,22 +124,19 @@ impl Consumer {
         mut give: impl FnMut(&[u8]) -> io::Result<bool>,
     ) -> Result<(), Error> {
         let id = self.send("ReadBuffers", &[])?;
-        let (mut packet, mut goes_on) = (Vec::new(), true);
+        let (mut packet, mut goes_on) = (PacketBuffer::with_limit(MAX_PACKET), true);
+        let mut by = Instant::now() + self.timeout;
         loop {
-            let (reply, has_more) = self.reply(id, TIMEOUT)?;
+            let (reply, has_more) = self.reply_by(id, by)?;
             let went_on = goes_on;
             for field in Reader::new(&reply) {
                 let field = field.map_err(malformed)?;
-                if field.number == 2 {
-                    let is_last = append_slice(&mut packet, field.as_message().map_err(malformed)?)
-                        .map_err(malformed)?;
-                    if is_last {
-                        let field = message(|to| {
-                            to.bytes(1, &packet);
-                        });
-                        goes_on &= give(&field).map_err(Error::Output)?;
-                        packet.clear();
-                    }
+                if field.number != 2 {
+                    continue;
+                }
+                if let Some(whole) = packet.push(field.as_message().map_err(malformed)?)? {
+                    goes_on &= give(&whole).map_err(Error::Output)?;
+                    by = Instant::now() + self.timeout;
                 }
             }
             if !has_more {
@@ -159,7 +161,7 @@ impl Consumer {
 
     /// Ends the session, and gives up its trace.
     pub fn free(&mut self) -> Result<(), Error> {
-        self.call("FreeBuffers", &[], TIMEOUT).map(|_| ())
+        self.call("FreeBuffers", &[], self.timeout).map(|_| ())
     }
 
     /// Makes a copy of a session that goes on; then its trace, up to now, can be read here.
@@ -172,7 +174,7 @@ impl Consumer {
                 to.uint64(1, id);
             }
         });
-        let (reply, _) = self.call("CloneSession", &request, 2 * TIMEOUT)?;
+        let (reply, _) = self.call("CloneSession", &request, 2 * self.timeout)?;
         let (mut success, mut reason) = (false, String::new());
         for field in Reader::new(&reply) {
             let field = field.map_err(malformed)?;
@@ -189,16 +191,19 @@ impl Consumer {
         let body = Body::Bind { service: "ConsumerPort" };
         self.last_request += 1;
         self.write(&Frame { request_id: self.last_request, body })?;
-        let by = Instant::now() + TIMEOUT;
+        let by = Instant::now() + self.timeout;
         loop {
             let frame = next_frame(&mut self.input, &mut self.socket, by)?;
-            if let Body::BindReply { success, service_id, methods } = Frame::decode(&frame)?.body {
-                if !success {
+            match Frame::decode(&frame)?.body {
+                Body::BindReply { success: true, service_id, methods } => {
+                    self.service_id = service_id;
+                    self.methods = methods.iter().map(|it| (it.name.to_owned(), it.id)).collect();
+                    return Ok(());
+                }
+                Body::BindReply { .. } | Body::RequestError(_) => {
                     return Err(Error::Missing("ConsumerPort".into()));
                 }
-                self.service_id = service_id;
-                self.methods = methods.iter().map(|it| (it.name.to_owned(), it.id)).collect();
-                return Ok(());
+                _ => {}
             }
         }
     }
@@ -229,7 +234,10 @@ impl Consumer {
 
     /// Returns the next reply to a call.
     fn reply(&mut self, id: u64, limit: Duration) -> Result<Reply, Error> {
-        let by = Instant::now() + limit;
+        self.reply_by(id, Instant::now() + limit)
+    }
+
+    fn reply_by(&mut self, id: u64, by: Instant) -> Result<Reply, Error> {
         loop {
             let frame = next_frame(&mut self.input, &mut self.socket, by)?;
             let frame = Frame::decode(&frame)?;
@@ -311,20 +319,9 @@ fn is_timeout(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
 }
 
-/// Appends a slice of a packet; true if it was the last one.
-fn append_slice(packet: &mut Vec<u8>, slice: Reader<'_>) -> Result<bool, protozero::DecodeError> {
-    let mut is_last = false;
-    for field in slice {
-        let field = field?;
-        match field.number {
-            1 => packet.extend_from_slice(field.as_bytes()?),
-            2 => is_last = field.as_bool()?,
-            _ => {}
-        }
-    }
-    Ok(is_last)
-}
-
 fn malformed(error: protozero::DecodeError) -> Error {
     Error::Frame(error.into())
 }
+
+#[cfg(test)]
+mod tests;

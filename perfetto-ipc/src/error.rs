@@ -30,6 +30,11 @@ pub enum Error {
     Closed,
     /// The bytes received are no frame.
     Frame(FrameError),
+    /// A packet of a trace has no end.
+    PacketTooLong {
+        /// The bytes that it may have.
+        most: usize,
+    },
     /// The service has no method of this name, or no such service.
     Missing(String),
     /// The service refused a request, with its reason.
@@ -57,7 +62,7 @@ impl Error {
             Self::NotCloned(_) => "name a session that runs, by its `unique_session_name`",
             Self::Config(_) => "write a TraceConfig with a buffer and data sources",
             Self::Output(_) => "make room for the trace",
-            Self::Connection(_) | Self::Closed | Self::Timeout => {
+            Self::Connection(_) | Self::Closed | Self::Timeout | Self::PacketTooLong { .. } => {
                 "look at the output of `traced`, and try again"
             }
         }
@@ -77,6 +82,9 @@ impl fmt::Display for Error {
             Self::Connection(error) => write!(f, "the connection to the service broke: {error}"),
             Self::Closed => f.write_str("the service closed the connection"),
             Self::Frame(error) => write!(f, "the service sent {error}"),
+            Self::PacketTooLong { most } => {
+                write!(f, "the service sent a packet of more than {most} bytes")
+            }
             Self::Missing(name) => write!(f, "the service has no `{name}`"),
             Self::NotCloned(reason) => write!(f, "the service cloned no session: {reason}"),
             Self::Config(reason) => write!(f, "the configuration {reason}"),

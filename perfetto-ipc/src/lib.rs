@@ -17,6 +17,7 @@ mod config;
 mod consumer;
 mod error;
 pub mod frame;
+mod packet;
 pub mod places;
 
 pub use config::{FileSettings, SessionConfig, check_config, take_file_settings};
