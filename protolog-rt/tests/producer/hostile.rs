@@ -63,7 +63,7 @@ impl Accepted {
         }
     }
 
-    fn wait_for(&mut self, method: &str) -> Option<u64> {
+    pub(crate) fn wait_for(&mut self, method: &str) -> Option<u64> {
         loop {
             let (found, id) = self.next()?;
             if found == method {
@@ -81,7 +81,7 @@ impl Accepted {
     }
 
     /// Gives memory with pages of so many KiB.
-    fn give(&mut self, page_kb: u32, file: Option<&OwnedFd>) {
+    pub(crate) fn give(&mut self, page_kb: u32, file: Option<&OwnedFd>) {
         let reply = message(|to| _ = to.nested(3).uint32(1, page_kb));
         let body = Body::InvokeReply { success: true, has_more: true, reply: &reply };
         let frame = Frame { request_id: self.commands, body }.encode().expect("a frame");
@@ -100,7 +100,7 @@ impl Accepted {
     }
 
     /// Starts a session with the configuration `config`.
-    fn start(&mut self, id: u64, config: &[u8]) {
+    pub(crate) fn start(&mut self, id: u64, config: &[u8]) {
         self.command(&message(|to| _ = to.nested(1).uint64(1, id).bytes(2, config)));
     }
 }
@@ -202,7 +202,7 @@ fn memory_that_is_no_good_ends_the_connection() {
 }
 
 /// A file in memory.
-fn memory(size: u64, is_sealed: bool) -> OwnedFd {
+pub(crate) fn memory(size: u64, is_sealed: bool) -> OwnedFd {
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
     let file = memfd_create("service", flags).expect("a file in memory");
     ftruncate(&file, size).expect("its size");

@@ -8,6 +8,7 @@ mod cases;
 mod child;
 mod dictionary;
 mod ends;
+mod exhausting;
 #[path = "../common/fork.rs"]
 #[allow(unsafe_code)] // A fork.
 mod fork;
