@@ -19,7 +19,6 @@ use super::SharedStatus;
 use super::config::SourceConfig;
 use super::outlet::{Outlet, PAUSE, ServiceWriter};
 use super::sequence::{CopiedPart, ForwardedSequence};
-use super::startup::Startup;
 use crate::error::Error;
 use crate::loss::{LossCount, UnattributedSnapshot};
 use crate::session::forwarded::counts::ForwardedCounts;
@@ -89,14 +88,14 @@ pub(super) struct Round {
 }
 
 impl Instance {
-    /// Starts to record what `source` says, after the messages of a startup buffer. The reason
-    /// where the session can't start, or there are too many writers.
+    /// Starts to record what `source` says, in the place of a session that `kept` messages, if
+    /// there is one. The reason where the session can't start, or there are too many writers.
     pub(super) fn start(
         id: u64,
         source: SourceConfig,
         thread: Thread,
         state: &Arc<SharedStatus>,
-        startup: &mut Option<Startup>,
+        kept: Option<&ForwardedSession>,
         outlet: &mut Outlet,
     ) -> io::Result<Result<Self, Error>> {
         let target = source.target_buffer;
@@ -105,7 +104,6 @@ impl Instance {
         };
         let (config, chunk_timeout) = (source.config, source.chunk_timeout);
         let settings = Settings { config, chunk_timeout, buffer: BUFFER };
-        let kept = startup.as_ref().map(|startup| &*startup.session);
         let session = match ForwardedSession::start(settings, thread, kept) {
             Ok(session) => session,
             Err(error) => {
@@ -132,9 +130,6 @@ impl Instance {
         };
         instance.write_head(outlet)?;
         instance.write_instant("protolog session started", outlet)?;
-        if let Some(startup) = startup.take() {
-            startup.forward(&mut instance, outlet)?;
-        }
         Ok(Ok(instance))
     }
 

@@ -226,16 +226,26 @@ impl Worker {
         }
         self.outlet.wait_at_most(PATIENCE);
         let thread = thread::current();
-        let mut startup = self.state.startup().take();
-        let started =
-            Instance::start(id, source, thread, &self.state, &mut startup, &mut self.outlet);
-        if let (Err(_), Some(startup)) = (&started, &startup) {
-            startup.session.resume();
-        }
-        *self.state.startup() = startup;
-        match started? {
-            Ok(instance) => self.instances.push(instance),
-            Err(error) => self.state.update(|status| status.notice = Some(error.to_string())),
+        let startup = self.state.startup().take();
+        let kept = startup.as_ref().map(|startup| &*startup.session);
+        match Instance::start(id, source, thread, &self.state, kept, &mut self.outlet) {
+            Ok(Ok(mut instance)) => {
+                if let Some(startup) = startup {
+                    startup.forward(&mut instance, &mut self.outlet)?;
+                }
+                self.instances.push(instance);
+            }
+            Ok(Err(error)) => {
+                *self.state.startup() = startup;
+                self.state.update(|status| status.notice = Some(error.to_string()));
+            }
+            Err(error) => {
+                if let Some(startup) = &startup {
+                    startup.session.resume();
+                }
+                *self.state.startup() = startup;
+                return Err(error);
+            }
         }
         self.report_sessions();
         self.outlet.commit(None)?;
