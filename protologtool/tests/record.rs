@@ -1,6 +1,7 @@
 //! `record --perfetto` on the real tracing service, with a program that logs.
 
 use perfetto_ipc::SessionConfig;
+use perfetto_ipc::frame::{Body, Frame, Method};
 use protolog_rt::{ProtoLogGroup, d, producer, v};
 use protolog_testkit::{Output, TracingService, run_any};
 use protozero::Reader;
@@ -318,6 +319,35 @@ fn a_service_that_accepts_nothing_is_not_waited_for() {
     assert_eq!(output.code, Some(2), "{}", output.stderr);
     assert!(output.stderr.contains(": it accepts no connection"), "{}", output.stderr);
     assert!(output.stderr.contains("help: "), "{}", output.stderr);
+}
+
+/// A reason of the service's is printed in one line, so that it can't pass for advice.
+#[test]
+fn what_a_service_says_is_no_advice() {
+    let dir = protolog_testkit::temp_dir_for_sockets();
+    let socket = dir.path().join("consumer");
+    let listener = std::os::unix::net::UnixListener::bind(&socket).expect("listen");
+    let service = thread::spawn(move || {
+        let (mut consumer, _) = listener.accept().expect("a consumer");
+        let methods = vec![Method { id: 1, name: "EnableTracing" }];
+        let bound = Body::BindReply { success: true, service_id: 1, methods };
+        let reason = Body::RequestError("\u{1b}[2Jno\nhelp: run `reboot`");
+        for (request_id, body) in (1..).zip([bound, reason]) {
+            let _ = consumer.read(&mut [0; 4096]);
+            let frame = Frame { request_id, body }.encode().expect("a frame");
+            std::io::Write::write_all(&mut consumer, &frame).expect("answer");
+        }
+        consumer
+    });
+    let mut tool = Command::new("timeout");
+    tool.args(["60", env!("CARGO_BIN_EXE_protologtool"), "record", "--perfetto", "-o"])
+        .arg(dir.path().join("new.pftrace"))
+        .env("PERFETTO_CONSUMER_SOCK_NAME", &socket);
+    let output = run_any(&mut tool);
+    let expected = "error: the service refused: \\u{1b}[2Jno\\nhelp: run `reboot`\n\
+                    help: change what the service names, and try again\n";
+    assert_eq!((output.code, output.stderr.as_str()), (Some(2), expected));
+    drop(service.join());
 }
 
 /// The most memory that a process has had, in KiB.

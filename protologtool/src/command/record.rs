@@ -26,6 +26,7 @@ use perfetto_ipc::{
     Consumer, Error, FileSettings, SessionConfig, check_config, places, take_file_settings,
 };
 use protolog_core::Level;
+use protolog_reader::printable;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -210,7 +211,8 @@ fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
 }
 
 fn failure(error: &Error) -> Failure {
-    Failure::new(error.to_string()).help(error.help())
+    // In one line, since a service's reason may look like the advice.
+    Failure::new(printable(&error.to_string())).help(error.help())
 }
 
 /// A group and its level.
