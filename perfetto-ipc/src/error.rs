@@ -53,6 +53,9 @@ impl Error {
     /// Returns what to do about it: a verb and its object.
     pub fn help(&self) -> &'static str {
         match self {
+            Self::Connect { error, .. } if error.kind() == io::ErrorKind::PermissionDenied => {
+                "run it as a user who may write to the socket, or let yours write to it"
+            }
             Self::Connect { .. } => {
                 "start `traced`, or name its socket in PERFETTO_CONSUMER_SOCK_NAME"
             }
@@ -110,5 +113,21 @@ impl std::error::Error for Error {
 impl From<FrameError> for Error {
     fn from(error: FrameError) -> Self {
         Self::Frame(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_socket_without_access_is_not_one_without_a_service() {
+        let help = |kind: io::ErrorKind| {
+            Error::Connect { socket: "/run/socket".into(), error: kind.into() }.help()
+        };
+        assert!(help(io::ErrorKind::PermissionDenied).starts_with("run it as a user who may"));
+        for kind in [io::ErrorKind::NotFound, io::ErrorKind::ConnectionRefused] {
+            assert!(help(kind).starts_with("start `traced`"), "{kind}");
+        }
     }
 }
