@@ -155,8 +155,7 @@ impl<'a> Encoder<'a> {
             self.next()?;
             let found = values.iter().find(|(value, _)| *value == name);
             let (_, number) = found.ok_or_else(|| {
-                let names: BTreeSet<&str> = values.iter().map(|(name, _)| *name).collect();
-                let close = did_you_mean(name, &names);
+                let close = close_value(name, values);
                 self.tokens.problem(at, format!("`{}` has no value `{name}`{close}", field.of))
             })?;
             return Ok(Scalar::Varint(i64::from(*number) as u64));
@@ -283,4 +282,15 @@ impl<'a> Encoder<'a> {
         };
         self.tokens.problem(at, format!("{wanted} is expected here, not {found}"))
     }
+}
+
+/// The value that was probably meant, also by what its name has behind that of its type.
+fn close_value(name: &str, values: &[(&'static str, i32)]) -> String {
+    let ending = format!("_{}", name.to_ascii_uppercase());
+    let long = values.iter().find(|(value, _)| value.ends_with(&ending));
+    let names = match long {
+        Some((value, _)) => return format!("; did you mean `{value}`?"),
+        None => values.iter().map(|(name, _)| *name).collect::<BTreeSet<&str>>(),
+    };
+    did_you_mean(name, &names)
 }

@@ -230,6 +230,10 @@ fn problems_have_their_place_and_a_hint() {
         problem("# é\nbuffers {\n  size_kib: 64\n}\n"),
         "3:3: `TraceConfig.BufferConfig` has no field `size_kib`; did you mean `size_kb`?"
     );
+    assert_eq!(
+        problem("data_sources { config { protolog_config { default_log_from_level: info } } }"),
+        "1:67: `ProtoLogLevel` has no value `info`; did you mean `PROTOLOG_LEVEL_INFO`?"
+    );
     assert_eq!(problem("buffers {"), "1:10: a field or `}` is expected here, not the end");
     assert_eq!(
         problem("duration_ms: 'a'"),
