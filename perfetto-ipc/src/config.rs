@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::frame::message;
 use protozero::{DecodeError, Heap, Message, Reader};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// Fields of `TraceConfig`.
@@ -48,6 +49,9 @@ mod protolog_config {
     pub(super) const LOG_FROM: u32 = 2;
     pub(super) const COLLECT_STACKTRACE: u32 = 3;
 }
+
+/// The name of the data source that logs are.
+pub const PROTOLOG_SOURCE: &str = "android.protolog";
 
 /// The settings of a session with the data source `android.protolog`. Levels are numbers of
 /// `ProtoLogLevel`.
@@ -108,7 +112,7 @@ impl SessionConfig {
     }
 
     fn append_source(&self, to: &mut Message<'_, Heap>) {
-        to.string(source_config::NAME, "android.protolog").uint32(source_config::TARGET_BUFFER, 0);
+        to.string(source_config::NAME, PROTOLOG_SOURCE).uint32(source_config::TARGET_BUFFER, 0);
         if let Some(policy) = self.exhausted_policy {
             to.uint32(source_config::BUFFER_EXHAUSTED_POLICY, policy);
         }
@@ -198,6 +202,65 @@ pub fn take_file_settings(config: &[u8]) -> Result<(Vec<u8>, Option<FileSettings
     }
     let rest = message(|to| rest.iter().for_each(|field| _ = to.field(field)));
     Ok((rest, Some(found)))
+}
+
+/// The names in a configuration that programs have to answer to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ConfigNames {
+    /// Those of data sources.
+    pub data_sources: BTreeSet<String>,
+    /// Those of groups that have a setting of their own.
+    pub groups: BTreeSet<String>,
+}
+
+/// Returns the names in `config`, an encoded `TraceConfig`.
+pub fn asked_names(config: &[u8]) -> Result<ConfigNames, Error> {
+    let mut names = ConfigNames::default();
+    add_names(&mut names, Reader::new(config)).map_err(not_encoded)?;
+    Ok(names)
+}
+
+fn add_names(names: &mut ConfigNames, config: Reader<'_>) -> Result<(), DecodeError> {
+    nested(config, trace_config::DATA_SOURCES, &mut |source| {
+        nested(source, 1, &mut |source| {
+            for field in source {
+                let field = field?;
+                match field.number {
+                    source_config::NAME => _ = names.data_sources.insert(field.as_str()?.into()),
+                    source_config::PROTOLOG_CONFIG => add_groups(names, field.as_message()?)?,
+                    _ => {}
+                }
+            }
+            Ok(())
+        })
+    })
+}
+
+fn add_groups(names: &mut ConfigNames, config: Reader<'_>) -> Result<(), DecodeError> {
+    nested(config, protolog_config::GROUP_OVERRIDES, &mut |group| {
+        for field in group {
+            let field = field?;
+            if field.number == protolog_config::GROUP_NAME {
+                names.groups.insert(field.as_str()?.to_owned());
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Passes the messages of one field to `give`.
+pub(crate) fn nested<'a>(
+    fields: Reader<'a>,
+    number: u32,
+    give: &mut dyn FnMut(Reader<'a>) -> Result<(), DecodeError>,
+) -> Result<(), DecodeError> {
+    for field in fields {
+        let field = field?;
+        if field.number == number {
+            give(field.as_message()?)?;
+        }
+    }
+    Ok(())
 }
 
 #[allow(clippy::needless_pass_by_value, reason = "errors are mapped by value")]
@@ -290,6 +353,19 @@ mod tests {
         refused(&message(|to| _ = to.nested(2).nested(1).nested(126).bytes(1, &[0xff])), malformed);
         let file = [good.encode(), vec![8 << 3, 1]].concat();
         refused(&file, "has the service write the trace by itself (`write_into_file`)");
+    }
+
+    #[test]
+    fn names_of_data_sources_and_groups_are_found() {
+        let config = SessionConfig {
+            groups: vec![("Net".into(), Some(3)), ("app::Disk".into(), None)],
+            ftrace_events: vec!["sched/sched_switch".into()],
+            ..SessionConfig::default()
+        };
+        let names = asked_names(&config.encode()).unwrap();
+        assert!(names.data_sources.iter().eq(["android.protolog", "linux.ftrace"]), "{names:?}");
+        assert!(names.groups.iter().eq(["Net", "app::Disk"]), "{names:?}");
+        assert!(asked_names(&[0x12, 0x7f]).is_err());
     }
 
     #[test]

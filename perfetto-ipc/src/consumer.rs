@@ -6,11 +6,12 @@
 //! Invariants: no call waits longer than its timeout, whatever else the service sends meanwhile;
 //! while a trace is read, a packet takes no longer. It takes memory for one packet.
 
+use crate::config::nested;
 use crate::error::Error;
-use crate::frame::{Body, Frame, FrameBuffer, MAX_REPLY, message};
+use crate::frame::{Body, Frame, FrameBuffer, FrameError, MAX_REPLY, message};
 use crate::packet::{MAX_PACKET, PacketBuffer};
 use crate::places::Place;
-use protozero::Reader;
+use protozero::{DecodeError, Reader};
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
@@ -103,6 +104,24 @@ impl Consumer {
             to.uint32(1, millis).uint64(2, flags);
         });
         self.call("Flush", &request, limit + self.timeout).map(|_| ())
+    }
+
+    /// Returns the names of the data sources that programs offer the service now, once for each.
+    pub fn data_sources(&mut self) -> Result<Vec<String>, Error> {
+        let id = self.send("QueryServiceState", &[])?;
+        let by = Instant::now() + self.timeout;
+        let (mut names, mut len) = (Vec::new(), 0);
+        loop {
+            let (reply, has_more) = self.reply_by(id, by)?;
+            len += reply.len();
+            if len > MAX_REPLY {
+                return Err(FrameError::TooLong { bytes: len, most: MAX_REPLY }.into());
+            }
+            append_sources(&mut names, &reply).map_err(malformed)?;
+            if !has_more {
+                return Ok(names);
+            }
+        }
     }
 
     /// Ends the session. Its trace can be read until the session is [freed](Self::free).
@@ -319,7 +338,25 @@ fn is_timeout(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
 }
 
-fn malformed(error: protozero::DecodeError) -> Error {
+/// Appends the names of the data sources in a `QueryServiceStateResponse`.
+fn append_sources(names: &mut Vec<String>, reply: &[u8]) -> Result<(), DecodeError> {
+    // The state, its data sources, the descriptor of each, its name.
+    nested(Reader::new(reply), 1, &mut |state| {
+        nested(state, 2, &mut |source| {
+            nested(source, 1, &mut |descriptor| {
+                for field in descriptor {
+                    let field = field?;
+                    if field.number == 1 {
+                        names.push(field.as_str()?.to_owned());
+                    }
+                }
+                Ok(())
+            })
+        })
+    })
+}
+
+fn malformed(error: DecodeError) -> Error {
     Error::Frame(error.into())
 }
 

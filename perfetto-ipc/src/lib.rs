@@ -20,6 +20,9 @@ pub mod frame;
 mod packet;
 pub mod places;
 
-pub use config::{FileSettings, SessionConfig, check_config, take_file_settings};
+pub use config::{
+    ConfigNames, FileSettings, PROTOLOG_SOURCE, SessionConfig, asked_names, check_config,
+    take_file_settings,
+};
 pub use consumer::{CloneTarget, Consumer};
 pub use error::Error;

@@ -9,10 +9,12 @@
 //! - After the first signal the program ends within the time limits of a few requests, and as long
 //!   as somebody goes on reading its output; the second one ends it at once.
 
+mod names;
 mod session;
 mod stream;
 mod text;
 
+use self::names::AskedNames;
 use self::session::{Out, RecordJob, Target};
 use self::stream::OutputStream;
 use crate::args::LogOutput;
@@ -130,8 +132,9 @@ pub(crate) fn run(args: &RecordArgs, system: &dyn System) -> Result<Exit, Failur
     let is_over = stop_flag()?;
     let place = places::consumer(std::env::var_os(places::CONSUMER_VARIABLE));
     let mut consumer = Consumer::connect(&place).map_err(|error| failure(&error))?;
+    let mut names = AskedNames::of(if args.clone.is_some() { &[] } else { &config });
     let mut run = |target: Target<'_>| {
-        session::run(&mut consumer, &job, &is_over, &mut Out::new(target, most))
+        session::run(&mut consumer, &job, &is_over, &mut Out::new(target, most, &mut names))
     };
     let failed = |error: Error| match error {
         Error::Output(error) => cant_write(&args.output, &error),
@@ -144,13 +147,19 @@ pub(crate) fn run(args: &RecordArgs, system: &dyn System) -> Result<Exit, Failur
             Err(Error::Output(error)) if is_closed(&error) && is_standard(&args.output) => {
                 Ok(Exit::Done)
             }
-            done => done.map(|()| Exit::Done).map_err(failed),
+            done => done.map_err(failed).map(|()| warn(&names, system)),
         };
     }
     let inputs: Vec<PathBuf> = args.config.iter().cloned().collect();
     let mode = args.output_file.mode_of_new();
     write_one(&args.output, mode, &inputs, system, |out| run(Target::File(out)), failed)?;
-    Ok(Exit::Done)
+    Ok(warn(&names, system))
+}
+
+/// Says which names nothing answered to; the trace is what was asked for none the less.
+fn warn(names: &AskedNames, system: &dyn System) -> Exit {
+    names.warnings().iter().for_each(|warning| system.print_error(warning));
+    Exit::Done
 }
 
 /// Returns whether the reader of a pipe has gone.

@@ -4,6 +4,7 @@
 //! waits for whoever does not. A session ends on time however much is logged: a trace may grow as
 //! fast as it is read.
 
+use super::names::AskedNames;
 use super::stream::OutputStream;
 use perfetto_ipc::{CloneTarget, Consumer, Error};
 use std::io::{self, Write};
@@ -29,10 +30,12 @@ pub(super) enum RecordJob<'a> {
 }
 
 /// Where the trace goes.
-pub(super) struct Out<'a> {
+pub(super) struct Out<'a, 'n> {
     target: Target<'a>,
     /// The bytes that it may have yet; none if there is no limit.
     left: Option<u64>,
+    /// What it is looked through for.
+    names: &'n mut AskedNames,
 }
 
 /// Its kind.
@@ -48,7 +51,7 @@ pub(super) fn run(
     consumer: &mut Consumer,
     job: &RecordJob<'_>,
     is_over: &AtomicBool,
-    out: &mut Out<'_>,
+    out: &mut Out<'_, '_>,
 ) -> Result<(), Error> {
     match *job {
         RecordJob::Clone(name) => {
@@ -58,9 +61,11 @@ pub(super) fn run(
         RecordJob::Session { config, time, interval } => {
             consumer.enable(config)?;
             let end = End { begun: Instant::now(), time, is_over };
+            out.names.look_at_service(consumer)?;
             if !wait(consumer, &end, interval, out)? {
                 consumer.disable()?;
             }
+            out.names.look_at_service(consumer)?;
             consumer.read(|packet| out.write(packet))?;
             consumer.free()?;
         }
@@ -92,7 +97,7 @@ fn wait(
     consumer: &mut Consumer,
     end: &End<'_>,
     interval: Option<Duration>,
-    out: &mut Out<'_>,
+    out: &mut Out<'_, '_>,
 ) -> Result<bool, Error> {
     let mut last_read = end.begun;
     while let Some(left) = end.left().filter(|_| out.left != Some(0)) {
@@ -113,14 +118,15 @@ fn wait(
     Ok(false)
 }
 
-impl<'a> Out<'a> {
+impl<'a, 'n> Out<'a, 'n> {
     /// With at most so many bytes.
-    pub(super) fn new(target: Target<'a>, most: Option<u64>) -> Self {
-        Self { target, left: most }
+    pub(super) fn new(target: Target<'a>, most: Option<u64>, names: &'n mut AskedNames) -> Self {
+        Self { target, left: most, names }
     }
 
     /// Takes a packet if there is room for it, and for no other once there was none.
     fn write(&mut self, packet: &[u8]) -> io::Result<()> {
+        self.names.look_at_packet(packet);
         if let Some(left) = &mut self.left {
             let rest = left.checked_sub(packet.len() as u64);
             *left = rest.unwrap_or_default();
