@@ -106,7 +106,8 @@ impl Consumer {
         self.call("Flush", &request, limit + self.timeout).map(|_| ())
     }
 
-    /// Returns the names of the data sources that programs offer the service now, once for each program.
+    /// Returns the names of the data sources that programs offer the service now, once for each
+    /// program.
     pub fn data_sources(&mut self) -> Result<Vec<String>, Error> {
         let id = self.send("QueryServiceState", &[])?;
         let by = Instant::now() + self.timeout;

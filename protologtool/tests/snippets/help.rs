@@ -38,7 +38,7 @@ const EXAMPLES: [(&str, Way); 13] = [
     ("protologtool view", Endless),
     ("protologtool read-log app.pftrace -n 10 --follow", Endless),
     ("protologtool read-log --follow", Endless),
-    ("protologtool record", Not("it takes a tracing service, which tests/record.rs has")),
+    ("protologtool record", Not("it takes a tracing service, which tests/record has")),
     ("protologtool recover /dev/shm/protolog-server-*.rec", TakesAll),
     ("protologtool top --once", Ends(0)),
     ("protologtool top --json", Endless),
