@@ -56,8 +56,7 @@ fn messages_of_a_large_dictionary_have_texts_where_the_service_stands_still_at_t
     child.tell("templates 0..4000");
     child.exit();
     service.signal("CONT");
-    // It reads what was sent before the exit.
-    thread::sleep(Duration::from_millis(300));
+    service.wait_for_ends();
     let trace = service.stop(session);
     let texts = trace.texts();
     let readable = |text: &&String| text.starts_with("template ") || text.starts_with("long ");

@@ -38,8 +38,7 @@ fn what_is_lost_at_the_end_is_counted_by_group() {
     let logged = BTreeMap::from([("Work", 50_000), ("Other", 30_000)]);
     child.exit();
     service.signal("CONT");
-    // It reads what was sent before the exit.
-    thread::sleep(Duration::from_millis(300));
+    service.wait_for_ends();
     let trace = service.stop(session);
     let log = trace.log();
     let group =

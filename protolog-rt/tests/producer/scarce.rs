@@ -5,7 +5,6 @@ use crate::proxy::Change;
 use crate::service::{LONG, Service, ServiceTrace, all};
 use perfetto_ipc::SessionConfig;
 use protolog_reader::LossReason;
-use std::thread;
 use std::time::{Duration, Instant};
 
 /// The least memory that the service gives.
@@ -119,8 +118,7 @@ fn an_exit_counts_what_a_service_that_stands_still_does_not_take() {
     let took = began.elapsed();
     service.signal("CONT");
     assert!(took < Duration::from_millis(6500), "the exit took {took:?}");
-    // It reads what was sent before the exit.
-    thread::sleep(Duration::from_millis(300));
+    service.wait_for_ends();
     let said = child.errors();
     for session in sessions {
         let trace = service.stop(session);

@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// Longer than anything takes, even on a busy machine.
 pub(crate) const LONG: Duration = Duration::from_secs(60);
@@ -64,6 +65,20 @@ impl Service {
     pub(crate) fn changed_child(&self, change: Change, job: &str, name: &str) -> RunningChild {
         let proxy = proxy::start(self.producers(), self.dir.path(), change);
         RunningChild::start(job, &proxy, &self.dir.path().join(name))
+    }
+
+    /// Waits until no program offers what ours do: the service has read all that they sent.
+    pub(crate) fn wait_for_ends(&self) {
+        let mut consumer = self.consumer();
+        let by = Instant::now() + LONG;
+        let mut is_offered = || {
+            let names = consumer.data_sources().expect("ask the service");
+            names.iter().any(|name| name == "android.protolog")
+        };
+        while is_offered() {
+            assert!(Instant::now() < by, "the service has not read to the end");
+            thread::sleep(Duration::from_millis(10));
+        }
     }
 
     /// Ends a session, and returns its trace.

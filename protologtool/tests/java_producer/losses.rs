@@ -44,8 +44,7 @@ fn a_killed_process_leaves_what_it_logged() {
     child.tell("endless");
     thread::sleep(Duration::from_secs(2));
     let logged = child.kill();
-    // The service finds out by itself.
-    thread::sleep(Duration::from_millis(200));
+    service.wait_for_ends();
     let messages: HashSet<String> = service.stop(session).messages().into_iter().collect();
     let missing: Vec<_> = logged.iter().filter(|text| !messages.contains(*text)).collect();
     assert!(logged.len() > 5 && missing.is_empty(), "{missing:?} of {}", logged.len());

@@ -7,7 +7,8 @@ use protolog_testkit::{TracingService, trace_processor, trace_stats};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// Longer than anything takes, even on a busy machine.
 pub(crate) const LONG: Duration = Duration::from_secs(60);
@@ -47,6 +48,20 @@ impl Service {
     pub(crate) fn child(&self, job: &str, name: &str) -> Option<RunningChild> {
         let socket = self.0.producers();
         RunningChild::start(socket.to_str().expect("UTF-8"), job, &self.path(name))
+    }
+
+    /// Waits until no program offers what ours do: the service has read all that they sent.
+    pub(crate) fn wait_for_ends(&self) {
+        let mut consumer = self.consumer();
+        let by = Instant::now() + LONG;
+        let mut is_offered = || {
+            let names = consumer.data_sources().expect("ask the service");
+            names.iter().any(|name| name == "android.protolog")
+        };
+        while is_offered() {
+            assert!(Instant::now() < by, "the service has not read to the end");
+            thread::sleep(Duration::from_millis(10));
+        }
     }
 
     /// Ends a session, and returns its trace.
