@@ -17,7 +17,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// The messages that `status` says are lost.
-fn lost(child: &mut RunningChild) -> usize {
+pub(crate) fn lost(child: &mut RunningChild) -> usize {
     let status = child.tell("status");
     let number = status.split("lost: ").nth(1).and_then(|rest| rest.split([',', ' ']).next());
     number.and_then(|number| number.parse().ok()).unwrap_or_else(|| panic!("{status}"))

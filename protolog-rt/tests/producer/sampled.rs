@@ -1,6 +1,7 @@
 //! Sampling in sessions of the service: what is kept says at which rate, and what was passed over
 //! is counted once, by group and level, in each session that would have recorded it.
 
+use crate::ends::lost;
 use crate::service::{Service, ServiceTrace, all};
 use protolog_reader::{Log, Rendering};
 use protolog_rt::Level;
@@ -97,4 +98,23 @@ fn a_startup_buffer_has_what_was_passed_over_before_the_session() {
     let kept = declared(&trace.log(), 4000);
     assert_eq!(passed_in_all(&trace.log()), 4000 - kept);
     assert_eq!(trace.messages().len() as u64, kept);
+}
+
+/// Where the connection breaks, what was passed over is no loss: it would not have been in a trace.
+#[test]
+fn what_was_passed_over_is_not_lost_where_the_connection_breaks() {
+    let Some(mut service) = Service::start() else { return };
+    let mut child = service.child("", "passed-and-broken");
+    child.tell("connected");
+    let session = service.session(&all());
+    child.tell("sessions 1");
+    service.signal("STOP");
+    child.tell("declared 4000");
+    service.kill();
+    drop(session);
+    child.tell("disconnected");
+    // A tenth is kept. A part of it may be in the service's memory.
+    let lost = lost(&mut child);
+    assert!(lost < 1000, "{lost} of 400 or so are lost");
+    child.end();
 }

@@ -33,7 +33,7 @@ impl Instance {
     }
 
     /// Takes the drops that no packet reports: all, where the connection ended before the session.
-    /// Returns the number of messages that are missing.
+    /// Returns the number of messages that are missing, without those that sampling passed over.
     fn take_untold(&mut self) -> u64 {
         let mut untold = std::mem::take(&mut self.unreported);
         let ended = std::mem::take(&mut self.ended);
@@ -41,7 +41,9 @@ impl Instance {
             untold.extend(self.session.take_losses(&writer));
         }
         untold.extend(self.session.take_unattributed(&mut self.before));
-        let missing = untold.iter().filter(|lost| lost.cause != LossCause::Truncated);
+        untold.extend(self.counts.lost_reports());
+        let is_missing = |cause: LossCause| cause != LossCause::Truncated;
+        let missing = untold.iter().filter(|lost| lost.cause.lost().is_some_and(is_missing));
         missing.map(|lost| lost.count).sum()
     }
 

@@ -104,6 +104,11 @@ impl ForwardedCounts {
         self.lost.0.messages.messages()
     }
 
+    /// Returns the drops that packets were to report which were lost on the way.
+    pub(crate) fn lost_reports(&self) -> &[LossCount] {
+        &self.lost.0.reported
+    }
+
     /// Returns the messages that were lost on the way as drops, by group: the shared memory had no
     /// free chunk. And the drops that lost packets were to report.
     pub(super) fn losses(&self) -> (Vec<LossCount>, &[LossCount]) {
