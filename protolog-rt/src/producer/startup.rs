@@ -32,6 +32,8 @@ struct Handover<'a> {
     to: &'a mut Instance,
     writers: HashMap<u16, Option<ServiceWriter>>,
     outlet: &'a mut Outlet,
+    /// The first error, after which nothing more is written.
+    result: io::Result<()>,
 }
 
 impl Startup {
@@ -51,30 +53,25 @@ impl Startup {
     }
 
     /// Passes the messages that the session of `to`, which has taken its place, enables to the
-    /// service, each after its text, and counts them there.
+    /// service, each after its text, and counts them there: as lost from an error on.
     pub(super) fn forward(mut self, to: &mut Instance, outlet: &mut Outlet) -> io::Result<()> {
         let (own, session) = (Arc::clone(&self.session), Arc::clone(&to.session));
         own.stop_writers();
-        let mut handover = Handover { to, writers: HashMap::new(), outlet };
-        let mut result = Ok(());
+        let mut handover = Handover { to, writers: HashMap::new(), outlet, result: Ok(()) };
         own.take_kept(&session, |writer, packets| {
-            let written = if result.is_ok() { handover.write(writer, &packets) } else { Ok(0) };
-            let count = written.unwrap_or_else(|error| {
-                result = Err(error);
-                0
-            });
+            let count = handover.attempt(|it| it.write(writer, &packets)).unwrap_or(0);
             handover.to.counts.count_packets(&packets[..count]);
             handover.to.counts.lose_packets(&packets[count..]);
         });
-        result?;
         session.note_reported_by(&own);
         let ended = std::mem::take(&mut self.ended);
         for writer in own.take_writers().into_iter().chain(ended) {
-            handover.end(&own, &session, &writer)?;
+            handover.end(&own, &session, &writer);
         }
         session.take_unattributed_of(&own).into_iter().for_each(|lost| {
             lost.add_to(&mut handover.to.unreported);
         });
+        handover.result?;
         for writer in handover.writers.values().flatten() {
             handover.outlet.unregister(writer)?;
         }
@@ -105,26 +102,29 @@ impl Handover<'_> {
         Ok(written)
     }
 
-    /// Writes the last packet of a writer.
-    fn end(
-        &mut self,
-        own: &ForwardedSession,
-        session: &ForwardedSession,
-        writer: &Writer,
-    ) -> io::Result<()> {
+    /// Writes the last packet of a writer, or notes its drops for a packet of the session.
+    fn end(&mut self, own: &ForwardedSession, session: &ForwardedSession, writer: &Writer) {
         let losses = own.take_losses(writer);
         session.note(&losses);
         let packet = own.sequence_end(writer, &losses);
-        let is_written = match self.writer(writer.id)? {
-            Some((writer, outlet)) => outlet.write(writer, &packet)?,
-            None => false,
-        };
-        if !is_written {
+        let is_written = self.attempt(|it| match it.writer(writer.id)? {
+            Some((writer, outlet)) => outlet.write(writer, &packet),
+            None => Ok(false),
+        });
+        if is_written != Some(true) {
             for lost in losses {
                 lost.add_to(&mut self.to.unreported);
             }
         }
-        Ok(())
+    }
+
+    /// Writes something, unless there was an error before.
+    fn attempt<T>(&mut self, write: impl FnOnce(&mut Self) -> io::Result<T>) -> Option<T> {
+        if self.result.is_err() {
+            return None;
+        }
+        let written = write(self);
+        written.map_err(|error| self.result = Err(error)).ok()
     }
 
     /// Returns the service's writer for one of ours; none where it has as many as can be.

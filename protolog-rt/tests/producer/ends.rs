@@ -78,6 +78,27 @@ fn drops_of_a_broken_connection_are_counted() {
     assert!(lost < logged && logged - lost < 100_000, "{lost} of {logged}");
 }
 
+/// A connection that breaks while a startup buffer is handed over: what is not handed over is
+/// counted, with what found no room in the buffer.
+#[test]
+fn drops_of_a_startup_buffer_are_counted_where_the_connection_breaks() {
+    let dir = temp_dir_for_sockets();
+    let socket = dir.path().join("producer");
+    let listener = UnixListener::bind(&socket).expect("listen");
+    let job = "startup=1048576 threads=2 count=20000 size=60";
+    let mut child = RunningChild::start(job, &socket, &dir.path().join("logged"));
+    child.tell("log");
+    let mut it = accept_without("", &listener, false);
+    child.tell("connected");
+    it.start_in_memory(64 << 10);
+    it.wait_for("CommitData").expect("what fits the memory");
+    drop((it, listener));
+    child.tell("disconnected");
+    let (lost, logged) = (lost(&mut child), child.end().len());
+    assert_eq!(logged, 40_000);
+    assert!(lost <= logged && logged - lost < 2000, "{lost} of {logged}");
+}
+
 /// Threads log without a pause, faster than a service reads that runs a tenth of the time.
 #[test]
 fn a_flush_ends_while_threads_log_faster_than_the_service_reads() {

@@ -99,6 +99,13 @@ impl Accepted {
         self.start(1, &config);
     }
 
+    /// Starts a session in memory of so many bytes.
+    pub(crate) fn start_in_memory(&mut self, bytes: u64) {
+        self.give(4, Some(&memory(bytes, true)));
+        let config = message(|to| _ = to.nested(126).uint32(2, 1));
+        self.start(1, &config);
+    }
+
     /// Starts a session with the configuration `config`.
     pub(crate) fn start(&mut self, id: u64, config: &[u8]) {
         self.command(&message(|to| _ = to.nested(1).uint64(1, id).bytes(2, config)));
