@@ -54,10 +54,7 @@ pub fn main() -> ExitCode {
     let request = match cli::parse(&words) {
         Ok(request) => request,
         Err(misuse) => {
-            eprintln!("error: {misuse}");
-            if !misuse.contains("\nhelp: ") {
-                eprintln!("help: run `cargo xtask help`, which lists commands, steps and options");
-            }
+            eprintln!("error: {misuse}\nhelp: run `cargo xtask help` for commands and steps");
             return ExitCode::from(2);
         }
     };
@@ -75,11 +72,7 @@ pub fn main() -> ExitCode {
         Request::Jar => jar::run(),
         Request::Release { only } => release::run(&only),
     };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(problem) => {
-            eprintln!("error: {problem}");
-            ExitCode::FAILURE
-        }
-    }
+    let Err(problem) = done else { return ExitCode::SUCCESS };
+    eprintln!("error: {problem}");
+    ExitCode::FAILURE
 }

@@ -114,14 +114,10 @@ mod tests {
     fn failures_carry_the_command_and_its_words() {
         let failed = read(Command::new("sh").args(["-c", "echo why >&2; exit 3"])).unwrap_err();
         assert_eq!(failed, "`sh -c 'echo why >&2; exit 3'` ended with exit status: 3\nwhy");
-        let silent =
-            run_without_output(Command::new("sh").args(["-c", "echo a; echo b >&2; exit 4"]));
-        assert!(silent.unwrap_err().ends_with("ended with exit status: 4\na\nb"));
+        let it = run_without_output(Command::new("sh").args(["-c", "echo a; echo b >&2; exit 4"]));
+        assert!(it.unwrap_err().ends_with("ended with exit status: 4\na\nb"));
         assert_eq!(run_without_output(Command::new("sh").args(["-c", "echo a"])), Ok(()));
-        assert!(
-            run_quietly(&mut Command::new("no-such-program"))
-                .unwrap_err()
-                .starts_with("can't start `no-such-program`")
-        );
+        let missing = run_quietly(&mut Command::new("no-such-program")).unwrap_err();
+        assert!(missing.starts_with("can't start `no-such-program`"));
     }
 }
