@@ -48,7 +48,8 @@ pub(super) struct Program {
 
 impl Program {
     fn java(dir: &Path, variables: &[(&str, &str)], args: &[&str]) -> Option<Self> {
-        let mut command = java().expect("java");
+        // As users run it: floods are to be faster than the session's thread.
+        let mut command = Command::new("java");
         command.arg("-cp").arg(classes()?).arg("app.Switched").args(args);
         surroundings(&mut command, dir).envs(variables.iter().copied());
         Some(Self::start(command))
@@ -291,6 +292,7 @@ fn top_shows_rates_and_losses() {
     java.instruct(&format!("record {}", dir.join("own.pftrace").display()));
     let mut logged = 0;
     let lost = loop {
+        assert!(logged < 200 * FLOOD, "the session has kept up with all of {logged} messages");
         java.instruct("flood");
         logged += FLOOD;
         let stats = done(dir, &["stats", "--json"], &[]);
