@@ -117,8 +117,9 @@ pub(crate) enum Decision {
 
 impl CallCache {
     /// An empty cache.
-    pub(super) const fn new() -> Self {
-        const NONE: CachedCall = CachedCall {
+    pub(super) fn new() -> Self {
+        // No constant: Rust 1.85 has none with a reference to what changes.
+        let none = CachedCall {
             key: 0,
             group_word: &NO_WORD,
             versions: Versions { generation: 0, word: 0 },
@@ -129,7 +130,7 @@ impl CallCache {
             state: SiteState::NONE,
             limits: CallLimits::NONE,
         };
-        Self { calls: [NONE; ENTRIES], clock: clock::Reader::NONE }
+        Self { calls: [none; ENTRIES], clock: clock::Reader::NONE }
     }
 
     /// Returns the entry that a call may have.
