@@ -5,12 +5,15 @@
 //! no slot is counted under group 0, "not known", of its cause, never dropped.
 
 // By its path, since the models of tests/loom have this file at another place.
+#[path = "loss/slot.rs"]
+mod slot;
 #[path = "loss/unattributed.rs"]
 mod unattributed;
 
 #[cfg_attr(loom, allow(unused_imports, reason = "the models have none"))]
 pub(crate) use unattributed::{UnattributedLosses, UnattributedSnapshot};
 
+use self::slot::{LossSlot, key_of, offer};
 use crate::sync::{AtomicU64, Ordering};
 use protolog_core::Level;
 pub use protolog_core::LossCause;
@@ -79,18 +82,6 @@ pub(crate) struct LossCounters {
     /// By reason, for pairs that found no slot.
     rest: [AtomicU64; REST.len()],
 }
-
-#[derive(Debug)]
-struct LossSlot {
-    /// `USED`, group and cause; 0 while unused.
-    key: AtomicU64,
-    count: AtomicU64,
-    /// When the first and the last of them were lost, in nanoseconds; 0 if nobody noted it.
-    first: AtomicU64,
-    last: AtomicU64,
-}
-
-const USED: u64 = 1 << 63;
 
 /// What became of a message that was to be counted at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -229,10 +220,8 @@ impl LossCounters {
     pub(crate) fn pending(&self) -> Vec<LossCount> {
         let mut all = Vec::new();
         for slot in &self.slots {
-            let key = slot.key.load(Ordering::Acquire);
-            let Some(cause) = reason_of(key) else { break };
-            let count = slot.count.load(Ordering::Relaxed);
-            all.push(LossCount::new((key >> 8) as u32, cause, count));
+            let Some(kind) = slot.kind() else { break };
+            all.push(LossCount { count: slot.count.load(Ordering::Relaxed), ..kind });
         }
         for (cause, counter) in REST.into_iter().zip(&self.rest) {
             all.push(LossCount::new(0, cause, counter.load(Ordering::Relaxed)));
@@ -246,8 +235,8 @@ impl LossCounters {
     pub(crate) fn has_held_back(&self) -> bool {
         self.has_pending()
             && self.slots.iter().any(|slot| {
-                let cause = reason_of(slot.key.load(Ordering::Acquire));
-                cause.is_some_and(is_held_back) && slot.count.load(Ordering::Relaxed) > 0
+                slot.kind().is_some_and(|kind| is_held_back(kind.cause))
+                    && slot.count.load(Ordering::Relaxed) > 0
             })
     }
 
@@ -258,10 +247,8 @@ impl LossCounters {
             return taken;
         }
         for slot in &self.slots {
-            let key = slot.key.load(Ordering::Acquire);
-            if let Some(cause) = reason_of(key).filter(|cause| is_held_back(*cause)) {
-                let lost = LossCount::new((key >> 8) as u32, cause, 0);
-                slot.offer(lost, &mut |lost| {
+            if let Some(kind) = slot.kind().filter(|kind| is_held_back(kind.cause)) {
+                slot.offer(kind, &mut |lost| {
                     taken.push(lost);
                     true
                 });
@@ -283,9 +270,8 @@ impl LossCounters {
     /// The same; returns false if not all were accepted.
     fn try_take(&self, mut accept: impl FnMut(LossCount) -> bool) -> bool {
         for slot in &self.slots {
-            let key = slot.key.load(Ordering::Acquire);
-            let Some(cause) = reason_of(key) else { break };
-            if !slot.offer(LossCount::new((key >> 8) as u32, cause, 0), &mut accept) {
+            let Some(kind) = slot.kind() else { break };
+            if !slot.offer(kind, &mut accept) {
                 return false;
             }
         }
@@ -298,88 +284,9 @@ impl LossCounters {
     }
 }
 
-/// The key of a slot for this group and reason.
-fn key_of(group: u32, cause: Unwritten) -> u64 {
-    USED | (group as u64) << 8 | u64::from(cause.number())
-}
-
-/// The reason in a slot's key; none of a slot that is not used.
-fn reason_of(key: u64) -> Option<Unwritten> {
-    Unwritten::from_number((key & 0xff) as u32).filter(|_| key & USED != 0)
-}
-
 /// Returns whether a message was held back: suppressed by a limit, or passed over by sampling.
 fn is_held_back(cause: Unwritten) -> bool {
     cause.lost().is_none_or(|it| it == LossCause::Limited)
-}
-
-/// Takes what a counter has, unless `accept` refuses it; returns false then.
-fn offer(lost: LossCount, counter: &AtomicU64, accept: &mut dyn FnMut(LossCount) -> bool) -> bool {
-    // Most are zero: look before writing.
-    if counter.load(Ordering::Relaxed) == 0 {
-        return true;
-    }
-    // Taken before it is passed on: a writer and the session's thread may both be here.
-    let count = counter.swap(0, Ordering::AcqRel);
-    let accepted = count == 0 || accept(LossCount { count, ..lost });
-    if !accepted {
-        counter.fetch_add(count, Ordering::Relaxed);
-    }
-    accepted
-}
-
-impl LossSlot {
-    const fn new() -> Self {
-        Self {
-            key: AtomicU64::new(0),
-            count: AtomicU64::new(0),
-            first: AtomicU64::new(0),
-            last: AtomicU64::new(0),
-        }
-    }
-
-    /// As [`offer`], with the times.
-    fn offer(&self, lost: LossCount, accept: &mut dyn FnMut(LossCount) -> bool) -> bool {
-        if self.count.load(Ordering::Relaxed) == 0 {
-            return true;
-        }
-        // Before the count: what is added in between has noted its time for the next one, too.
-        let first = self.first.swap(0, Ordering::Relaxed);
-        let mut times = None;
-        let accepted = offer(lost, &self.count, &mut |lost| {
-            let last = self.last.load(Ordering::Relaxed);
-            times = (last > 0).then_some((if first == 0 { last } else { first }, last));
-            accept(LossCount { times, ..lost })
-        });
-        if let (false, Some((first, last))) = (accepted, times) {
-            self.note_times(first, last);
-        }
-        accepted
-    }
-
-    /// Notes when messages were lost that are counted next. One thread adds to a slot with times,
-    /// or the last one has ended.
-    fn note_times(&self, first: u64, last: u64) {
-        let before = self.first.load(Ordering::Relaxed);
-        if before == 0 || first < before {
-            self.first.store(first, Ordering::Relaxed);
-        }
-        if last > self.last.load(Ordering::Relaxed) {
-            self.last.store(last, Ordering::Relaxed);
-        }
-    }
-
-    /// Takes the slot for `key` if it is unused. Returns true if it is the slot of `key`.
-    fn claim(&self, key: u64) -> bool {
-        let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
-        match self.key.load(Ordering::Acquire) {
-            0 => match self.key.compare_exchange(0, key, success, failure) {
-                Ok(_) => true,
-                Err(now) => now == key,
-            },
-            now => now == key,
-        }
-    }
 }
 
 /// The vectors of losses, which several tests read.

@@ -2,7 +2,8 @@
 //!
 //! Invariant: they are never taken: each session compares them with its own snapshot.
 
-use super::{LossCount, LossCounters, REST, SLOTS, USED, reason_of, rest_index};
+use super::slot::key_at_level;
+use super::{LossCount, LossCounters, REST, SLOTS, rest_index};
 use crate::sync::{AtomicU64, Ordering};
 use protolog_core::{Level, LossCause, Unwritten};
 
@@ -18,9 +19,6 @@ pub(crate) struct UnattributedSnapshot {
     rest: [u64; REST.len()],
 }
 
-/// Position of the level's severity in a key of [`UnattributedLosses`].
-const LEVEL_SHIFT: u32 = 40;
-
 impl UnattributedLosses {
     /// Creates counters at zero.
     pub(crate) const fn new() -> Self {
@@ -30,9 +28,7 @@ impl UnattributedLosses {
     /// Counts a message.
     #[cold]
     pub(crate) fn add(&self, group: u32, level: Level, cause: Unwritten) {
-        let level = (level.severity() as u64) << LEVEL_SHIFT;
-        let key = USED | level | (group as u64) << 8 | u64::from(cause.number());
-        self.0.add_key(key, LossCount::new(group, cause, 1));
+        self.0.add_key(key_at_level(group, level, cause), LossCount::new(group, cause, 1));
     }
 
     /// Counts a message of a group that is not known.
@@ -62,13 +58,9 @@ impl UnattributedLosses {
             now.wrapping_sub(std::mem::replace(before, now))
         };
         for (slot, before) in self.0.slots.iter().zip(&mut snapshot.slots) {
-            let key = slot.key.load(Ordering::Acquire);
-            let (group, severity) = ((key >> 8) as u32, (key >> LEVEL_SHIFT) as u8);
             let count = new(&slot.count, before);
-            let Some(cause) = reason_of(key).filter(|_| is_enabled(group, severity)) else {
-                continue;
-            };
-            all.push(LossCount::new(group, cause, count));
+            let is_wanted = |kind: &LossCount| is_enabled(kind.group, slot.severity());
+            all.extend(slot.kind().filter(is_wanted).map(|kind| LossCount { count, ..kind }));
         }
         for ((counter, before), cause) in self.0.rest.iter().zip(&mut snapshot.rest).zip(REST) {
             all.push(LossCount::new(0, cause, new(counter, before)));

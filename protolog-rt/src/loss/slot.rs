@@ -1,0 +1,123 @@
+//! A counter of messages of one group that were not written for one reason, with the times of the
+//! first and the last of them.
+//!
+//! Invariants: a slot belongs to one pair of group and reason from its first claim on; what is
+//! offered and not accepted is there again.
+
+use super::LossCount;
+use crate::sync::{AtomicU64, Ordering};
+use protolog_core::{Level, Unwritten};
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct LossSlot {
+    /// [`key_of`] or [`key_at_level`]; 0 while unused.
+    key: AtomicU64,
+    pub(super) count: AtomicU64,
+    /// When the first and the last of them were lost, in nanoseconds; 0 if nobody noted it.
+    first: AtomicU64,
+    last: AtomicU64,
+}
+
+/// A bit of each key that is one.
+const USED: u64 = 1 << 63;
+/// The position of the group in a key, after the reason.
+const GROUP_SHIFT: u32 = 8;
+/// The position of the level's severity in a key that has one.
+const LEVEL_SHIFT: u32 = 40;
+
+impl LossSlot {
+    /// Creates an unused slot.
+    pub(super) const fn new() -> Self {
+        Self {
+            key: AtomicU64::new(0),
+            count: AtomicU64::new(0),
+            first: AtomicU64::new(0),
+            last: AtomicU64::new(0),
+        }
+    }
+
+    /// Returns what the slot counts, with a count of 0; none if it is unused.
+    pub(super) fn kind(&self) -> Option<LossCount> {
+        let key = self.key.load(Ordering::Acquire);
+        let cause = Unwritten::from_number((key & 0xff) as u32).filter(|_| key & USED != 0);
+        cause.map(|cause| LossCount::new((key >> GROUP_SHIFT) as u32, cause, 0))
+    }
+
+    /// Returns the severity of the level in its key; it means nothing in one without a level.
+    pub(super) fn severity(&self) -> u8 {
+        (self.key.load(Ordering::Acquire) >> LEVEL_SHIFT) as u8
+    }
+
+    /// As [`offer`], with the times.
+    pub(super) fn offer(&self, lost: LossCount, accept: &mut dyn FnMut(LossCount) -> bool) -> bool {
+        if self.count.load(Ordering::Relaxed) == 0 {
+            return true;
+        }
+        // Before the count: what is added in between has noted its time for the next one, too.
+        let first = self.first.swap(0, Ordering::Relaxed);
+        let mut times = None;
+        let accepted = offer(lost, &self.count, &mut |lost| {
+            let last = self.last.load(Ordering::Relaxed);
+            times = (last > 0).then_some((if first == 0 { last } else { first }, last));
+            accept(LossCount { times, ..lost })
+        });
+        if let (false, Some((first, last))) = (accepted, times) {
+            self.note_times(first, last);
+        }
+        accepted
+    }
+
+    /// Notes when messages were lost that are counted next. One thread adds to a slot with times,
+    /// or the last one has ended.
+    pub(super) fn note_times(&self, first: u64, last: u64) {
+        let before = self.first.load(Ordering::Relaxed);
+        if before == 0 || first < before {
+            self.first.store(first, Ordering::Relaxed);
+        }
+        if last > self.last.load(Ordering::Relaxed) {
+            self.last.store(last, Ordering::Relaxed);
+        }
+    }
+
+    /// Takes the slot for `key` if it is unused. Returns true if it is the slot of `key`.
+    pub(super) fn claim(&self, key: u64) -> bool {
+        let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
+        match self.key.load(Ordering::Acquire) {
+            0 => match self.key.compare_exchange(0, key, success, failure) {
+                Ok(_) => true,
+                Err(now) => now == key,
+            },
+            now => now == key,
+        }
+    }
+}
+
+/// Takes what a counter has, unless `accept` refuses it; returns false then.
+pub(super) fn offer(
+    lost: LossCount,
+    counter: &AtomicU64,
+    accept: &mut dyn FnMut(LossCount) -> bool,
+) -> bool {
+    // Most are zero: look before writing.
+    if counter.load(Ordering::Relaxed) == 0 {
+        return true;
+    }
+    // Taken before it is passed on: a writer and the session's thread may both be here.
+    let count = counter.swap(0, Ordering::AcqRel);
+    let accepted = count == 0 || accept(LossCount { count, ..lost });
+    if !accepted {
+        counter.fetch_add(count, Ordering::Relaxed);
+    }
+    accepted
+}
+
+/// The key of a slot for this group and reason.
+pub(super) fn key_of(group: u32, cause: Unwritten) -> u64 {
+    USED | (group as u64) << GROUP_SHIFT | u64::from(cause.number())
+}
+
+/// The key of a slot for messages of this level alone.
+pub(super) fn key_at_level(group: u32, level: Level, cause: Unwritten) -> u64 {
+    key_of(group, cause) | (level.severity() as u64) << LEVEL_SHIFT
+}
