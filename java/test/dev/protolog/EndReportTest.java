@@ -17,18 +17,8 @@ final class EndReportTest {
     private EndReportTest() {}
 
     /** A group whose name is almost that of another one. */
-    enum Similar implements IProtoLogGroup {
-        SIMILAR_ONE, SIMILAR_TWO;
-
-        @Override
-        public String getTag() {
-            return name();
-        }
-
-        @Override
-        public boolean isLogToLogcat() {
-            return false;
-        }
+    enum Similar implements SilentGroup {
+        SIMILAR_ONE, SIMILAR_TWO
     }
 
     static void run() throws IOException {

@@ -36,22 +36,9 @@ public final class FaultSweep {
     private static final int NAMES = 20;
 
     /** The group of a session: there is a limit to the templates of groups that are still there. */
-    private static volatile Group net;
+    private static volatile FaultGroup net;
 
     private FaultSweep() {}
-
-    /** A group of which a test makes as many as it needs. */
-    record Group(String name) implements IProtoLogGroup {
-        @Override
-        public boolean isLogToLogcat() {
-            return false;
-        }
-
-        @Override
-        public String getTag() {
-            return name;
-        }
-    }
 
     /** Logs the message of a number, with that number first. */
     interface Log {
@@ -81,7 +68,7 @@ public final class FaultSweep {
                         for (Fault fault : FAULTS) {
                             String name = settings.getKey() + ", " + call.getKey() + ", " + state + ", " + fault.kind() + (fault.lasts() ? " on" : "");
                             if (name.contains(only) && isTried(call.getKey(), state, fault) && (step == 1 || isShort(settings.getKey(), call.getKey(), state, fault))) {
-                                net = new Group("NET");
+                                net = new FaultGroup("NET");
                                 places += new FaultScenario(name, settings.getValue(), call.getValue(), fault, state, directory, problems).run(step);
                                 claimed.addAll(fault.kind() == Kind.STACK || fault.lasts() ? claims() : Set.of());
                                 if (!claimed.containsAll(claims())) {
@@ -147,10 +134,10 @@ public final class FaultSweep {
         calls.put("unprocessed", n -> ProtoLog.i(net, "%d of %s", n, n + ". text"));
         calls.put("new template", n -> ProtoLog.i(net, "%d of template " + n, n));
         calls.put("wrong template", n -> ProtoLog.i(net, "%d %q", n));
-        calls.put("new group", n -> ProtoLogImpl.i(new Group("GROUP" + n % NAMES), ID, 1, n));
-        calls.put("new group, unprocessed", n -> ProtoLog.i(new Group("GROUP" + n % NAMES), "%d in a new group", n));
+        calls.put("new group", n -> ProtoLogImpl.i(new FaultGroup("GROUP" + n % NAMES), ID, 1, n));
+        calls.put("new group, unprocessed", n -> ProtoLog.i(new FaultGroup("GROUP" + n % NAMES), "%d in a new group", n));
         calls.put("guarded new group", n -> {
-            Group group = new Group("GUARDED" + n % NAMES);
+            FaultGroup group = new FaultGroup("GUARDED" + n % NAMES);
             if (ProtoLogImpl.isEnabled(group, LogLevel.INFO)) {
                 ProtoLogImpl.i(group, ID, 1, n);
             }

@@ -31,19 +31,9 @@ final class RulesTest {
     private RulesTest() {}
 
     /** Groups that no other test has. */
-    enum Group implements IProtoLogGroup {
+    enum Group implements SilentGroup {
         WIRE,
-        OTHER;
-
-        @Override
-        public String getTag() {
-            return name();
-        }
-
-        @Override
-        public boolean isLogToLogcat() {
-            return false;
-        }
+        OTHER
     }
 
     static void run() throws Exception {

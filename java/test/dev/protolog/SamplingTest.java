@@ -38,19 +38,9 @@ final class SamplingTest {
     private SamplingTest() {}
 
     /** Groups that no other test has. */
-    enum Group implements IProtoLogGroup {
+    enum Group implements SilentGroup {
         RADIO,
-        TAPE;
-
-        @Override
-        public String getTag() {
-            return name();
-        }
-
-        @Override
-        public boolean isLogToLogcat() {
-            return false;
-        }
+        TAPE
     }
 
     /** What a trace has: messages by rate, 0/0 for none, and those passed over, by level. */

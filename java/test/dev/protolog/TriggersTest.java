@@ -25,19 +25,9 @@ final class TriggersTest {
     private TriggersTest() {}
 
     /** Groups that no other test has. */
-    enum Group implements IProtoLogGroup {
+    enum Group implements SilentGroup {
         CABLE,
-        SWITCH;
-
-        @Override
-        public String getTag() {
-            return name();
-        }
-
-        @Override
-        public boolean isLogToLogcat() {
-            return false;
-        }
+        SWITCH
     }
 
     static void run() throws Exception {

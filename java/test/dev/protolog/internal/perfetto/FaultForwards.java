@@ -1,5 +1,6 @@
 package dev.protolog.internal.perfetto;
 
+import dev.protolog.FaultGroup;
 import dev.protolog.FaultTrace;
 import dev.protolog.Faults;
 import dev.protolog.Faults.Fault;
@@ -34,7 +35,7 @@ public final class FaultForwards {
     /** The problems after which no more is tried. */
     private static final int ENOUGH = 5;
 
-    private static final IProtoLogGroup GROUP = new Group();
+    private static final IProtoLogGroup GROUP = new FaultGroup("FORWARDED");
 
     private final List<String> problems = new ArrayList<>();
     private final Path directory;
@@ -56,23 +57,6 @@ public final class FaultForwards {
         USE,
         /** Starts a session with a large one. */
         START
-    }
-
-    private record Group() implements IProtoLogGroup {
-        @Override
-        public String name() {
-            return "FORWARDED";
-        }
-
-        @Override
-        public boolean isLogToLogcat() {
-            return false;
-        }
-
-        @Override
-        public String getTag() {
-            return "Forwarded";
-        }
     }
 
     /** A producer with its service. */

@@ -2,8 +2,8 @@ package dev.protolog.internal.perfetto;
 
 import static dev.protolog.SelfTest.check;
 
+import dev.protolog.FaultGroup;
 import dev.protolog.FaultTrace;
-import dev.protolog.IProtoLogGroup;
 import dev.protolog.ProtoLog;
 import dev.protolog.internal.text.LevelSet;
 import java.io.IOException;
@@ -22,23 +22,6 @@ public final class StartupTextsTest {
 
     private StartupTextsTest() {}
 
-    private record Group() implements IProtoLogGroup {
-        @Override
-        public String name() {
-            return "STARTUP";
-        }
-
-        @Override
-        public boolean isLogToLogcat() {
-            return false;
-        }
-
-        @Override
-        public String getTag() {
-            return "Startup";
-        }
-    }
-
     public static void run() throws Exception {
         Path directory = Files.createTempDirectory("protolog-startup");
         Path socket = directory.resolve("socket");
@@ -46,7 +29,7 @@ public final class StartupTextsTest {
         Link link = Link.connect(ServiceAddress.parse(socket.toString()));
         ProducerState state = new ProducerState();
         state.keep(4 << 20, LevelSet.ALL);
-        Group group = new Group();
+        FaultGroup group = new FaultGroup("STARTUP");
         for (int number = 1; number <= TEXTS; number++) {
             ProtoLog.i(group, "%d" + WORDS + number, (long) number, number + ". text");
         }
