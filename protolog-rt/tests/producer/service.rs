@@ -4,13 +4,12 @@ use crate::child::RunningChild;
 use crate::proxy::{self, Change};
 use perfetto_ipc::{Consumer, SessionConfig, places};
 use protolog_reader::{Log, Rendering, Trace};
-use protolog_testkit::{TracingService, trace_processor, trace_stats};
+use protolog_testkit::{TracingService, trace_processor, trace_stats, wait_until};
 use std::collections::BTreeMap;
 use std::fs;
 use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Longer than anything takes, even on a busy machine.
 pub(crate) const LONG: Duration = Duration::from_secs(60);
@@ -70,15 +69,10 @@ impl Service {
     /// Waits until no program offers what ours do: the service has read all that they sent.
     pub(crate) fn wait_for_ends(&self) {
         let mut consumer = self.consumer();
-        let by = Instant::now() + LONG;
-        let mut is_offered = || {
+        wait_until("the service has read to the end", || {
             let names = consumer.data_sources().expect("ask the service");
-            names.iter().any(|name| name == "android.protolog")
-        };
-        while is_offered() {
-            assert!(Instant::now() < by, "the service has not read to the end");
-            thread::sleep(Duration::from_millis(10));
-        }
+            !names.iter().any(|name| name == "android.protolog")
+        });
     }
 
     /// Ends a session, and returns its trace.

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// The result of a program.
 #[derive(Debug, Clone)]
@@ -64,6 +66,19 @@ pub fn user_environment(tmp: &str) -> [(&'static str, String); 4] {
         ("CARGO_PROFILE_DEV_DEBUG", "0".to_owned()),
         ("CARGO_INCREMENTAL", "0".to_owned()),
     ]
+}
+
+/// Waits until `is_so`, at most a minute, which is longer than anything takes on a busy machine.
+///
+/// # Panics
+///
+/// If it does not become so; the message says `what` did not happen.
+pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let by = Instant::now() + Duration::from_secs(60);
+    while !is_so() {
+        assert!(Instant::now() < by, "not within a minute: {what}");
+        thread::sleep(Duration::from_millis(10));
+    }
 }
 
 /// Copies a program, to run the copy. Another process copies it: if this one had the file open for

@@ -32,7 +32,7 @@ use std::path::Path;
 pub use serde_json::{self, Value};
 pub use tempfile::TempDir;
 
-pub use command::{Output, copy_program, run, run_any, user_cargo, user_environment};
+pub use command::{Output, copy_program, run, run_any, user_cargo, user_environment, wait_until};
 pub use java::{compile_java, java, java_sources, javac, kotlinc, run_java};
 pub use oracle::{
     Reading, Table, check_dictionary, check_trace, copy_dictionary, read_trace, trace_processor,
