@@ -26,7 +26,7 @@ pub(crate) use top::{TopArgs, run as run_top};
 use crate::exit::{Exit, Failure};
 use crate::system::System;
 use args::{Action, GroupsAction, Logcat, SiteAction, Trace};
-use programs::Programs;
+use programs::{LISTENS, Programs};
 
 /// Runs the command.
 pub(crate) fn run(args: &ConfigurationArgs, system: &dyn System) -> Result<Exit, Failure> {
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &ConfigurationArgs, system: &dyn System) -> Result<Exit,
     let mut programs = Programs::find(&args.choice, persist, system)?;
     let is_start = matches!(args.command, Action::Trace { command: Trace::Start(_) });
     if programs.all.is_empty() && !persist && !is_start {
-        let help = "start one of this user that calls `protolog_rt::init()`";
+        let help = format!("start one of this user that calls {LISTENS}");
         system.print_error(&format!("note: no program listens\nhelp: {help}\n"));
     }
     let json = args.choice.json;

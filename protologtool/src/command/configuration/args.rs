@@ -69,7 +69,7 @@ Examples:
   protologtool configuration sample net off
   protologtool configuration site rules
 
-Each message of these calls is kept by chance, one of 100 for instance; the others evaluate no argument and write nothing. All of \
+Each message of these calls is kept by chance, one of 100 for instance; the others write nothing, and evaluate no argument but in Java. All of \
 WARN and worse are kept, unless the selector names their level. Traces have the number of the others, by group and level, and \
 `read-log --estimate` tells how many messages those that were kept stand for.";
 

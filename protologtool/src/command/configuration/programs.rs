@@ -16,6 +16,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::time::{Duration, Instant};
 
+/// The call by which a program listens to operators, for help lines.
+pub(super) const LISTENS: &str = "`protolog_rt::init()`, or in Java `new Init().start()`";
+
 /// The most programs that are named where many do not answer.
 const NAMED: usize = 5;
 

@@ -14,7 +14,7 @@ mod terminal;
 mod watch;
 
 use super::args::Choice;
-use super::programs::Programs;
+use super::programs::{LISTENS, Programs};
 use crate::exit::{Exit, Failure};
 use crate::system::System;
 use protolog_reader::printable_json;
@@ -103,7 +103,8 @@ fn print(sample: &Sample, json: bool, system: &dyn System) -> std::io::Result<()
         return Ok(());
     }
     if sample.rows.is_empty() {
-        system.print_error("note: no program listens\nhelp: start one of this user that calls `protolog_rt::init()`\n");
+        let help = format!("start one of this user that calls {LISTENS}");
+        system.print_error(&format!("note: no program listens\nhelp: {help}\n"));
     }
     system.write_output(screen::table(sample).as_bytes())
 }

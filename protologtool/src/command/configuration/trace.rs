@@ -2,7 +2,7 @@
 
 use super::args::{Keep, Start};
 use super::process::ProcessName;
-use super::programs::Programs;
+use super::programs::{LISTENS, Programs};
 use super::unknown;
 use crate::exit::Failure;
 use crate::output::reason;
@@ -69,7 +69,7 @@ pub(super) fn start(
 ) -> Result<(), Failure> {
     if programs.all.is_empty() {
         return Err(
-            Failure::new("no program listens").help("start one that calls `protolog_rt::init()`")
+            Failure::new("no program listens").help(format!("start one that calls {LISTENS}"))
         );
     }
     let file_of =
