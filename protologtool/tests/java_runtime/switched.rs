@@ -19,7 +19,7 @@ enum RustLog {
 }
 
 /// Messages of a flood.
-const FLOOD: u64 = 500_000;
+const FLOOD: u64 = 5_000;
 const ROLE: &str = "PROTOLOG_TEST_JAVA_PEER";
 
 /// The program in Rust.
@@ -48,8 +48,7 @@ pub(super) struct Program {
 
 impl Program {
     fn java(dir: &Path, variables: &[(&str, &str)], args: &[&str]) -> Option<Self> {
-        // As users run it: floods are to be faster than the session's thread.
-        let mut command = Command::new("java");
+        let mut command = java().expect("java");
         command.arg("-cp").arg(classes()?).arg("app.Switched").args(args);
         surroundings(&mut command, dir).envs(variables.iter().copied());
         Some(Self::start(command))

@@ -43,7 +43,7 @@ public final class Switched {
                 case "log" -> log();
                 case "fail" -> ProtoLog.wtf(NET, "this can't happen");
                 case "spin" -> spin();
-                case "record" -> session = Session.builder().file(Path.of(words[1])).enableAll().start();
+                case "record" -> record(Path.of(words[1]));
                 case "flood" -> flood();
                 case "stop" -> {
                     Summary summary = session.stop();
@@ -64,10 +64,16 @@ public final class Switched {
         ProtoLog.wtf(OUT, "never");
     }
 
+    /** Into the smallest buffer there is, which a flood fills while the session's thread wakes. */
+    private static void record(Path path) throws Exception {
+        session = Session.builder().file(path).bufferBytes(256 << 10).enableAll().start();
+    }
+
     /** Logs faster than a session writes, sooner or later. */
     private static void flood() {
-        for (int i = 0; i < 500_000; i++) {
-            ProtoLog.v(NET, "message %d", i);
+        String page = "p".repeat(4000);
+        for (int i = 0; i < 5_000; i++) {
+            ProtoLog.v(NET, "page %d: %s", i, page);
         }
     }
 
