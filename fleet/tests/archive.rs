@@ -136,7 +136,7 @@ fn with_damage(trace: &[u8]) -> Vec<u8> {
     damaged
 }
 
-/// What an archive has; nothing without any export.
+/// The content of an archive; nothing without any export.
 fn lines_in(dir: &Path) -> String {
     if !dir.join("archive/exports").is_dir() {
         return String::new();
@@ -374,7 +374,7 @@ fn an_archive_of_others_removes_and_reads_nothing_outside_of_it() {
         let export = serde_json::json!({"trace": "t", "messages": 0, "files": files});
         export.to_string()
     };
-    // What a killed export has left is removed, if it is its own and below the archive.
+    // Files of a killed export are removed, if it is its own and below the archive.
     for name in named {
         fs::write(at("archive/exports/victim.intent"), export(&[name, "victim-own"])).unwrap();
         fs::write(&own, "removed").unwrap();
@@ -412,7 +412,7 @@ fn an_archive_of_others_removes_and_reads_nothing_outside_of_it() {
     fs::write(&record, whole).unwrap();
 }
 
-/// What a killed export has left is removed, but not what another trace's export has, too: the
+/// Files of a killed export are removed, but not what another trace's export has, too: the
 /// templates of the build, and files without rows.
 #[test]
 fn clearing_up_after_a_kill_leaves_what_is_shared() {

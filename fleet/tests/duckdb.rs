@@ -147,7 +147,7 @@ fn searches_find_what_read_log_shows() {
     }
 }
 
-/// What others have got wrong: least and greatest values that are cut off in the middle of a
+/// Mistakes of others: least and greatest values that are cut off in the middle of a
 /// character, or at one that has no next one; long texts; and texts that are patterns elsewhere.
 #[test]
 fn texts_of_all_kinds_are_found() {

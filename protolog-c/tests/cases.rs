@@ -1,4 +1,4 @@
-//! What happens to programs: threads, forks, signals, crashes, plugins, operators; each in C.
+//! Events in the life of programs: threads, forks, signals, crashes, plugins, operators; each in C.
 
 mod common;
 

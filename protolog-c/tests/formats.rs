@@ -1,4 +1,4 @@
-//! What a trace shows of a call is what `printf` prints of the same format and arguments.
+//! A trace shows of a call the text that `printf` prints of the same format and arguments.
 
 mod common;
 

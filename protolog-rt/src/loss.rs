@@ -83,7 +83,7 @@ pub(crate) struct LossCounters {
     rest: [AtomicU64; REST.len()],
 }
 
-/// What became of a message that was to be counted at a place.
+/// The fate of a message that was to be counted at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Added {
     /// It was counted, with others that nobody has taken.

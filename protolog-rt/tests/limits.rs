@@ -33,8 +33,8 @@ fn read(path: &Path) -> Log {
     Trace::open(path).expect("a trace").read().expect("a log")
 }
 
-/// What a log has, in its order: the text of a message, or the number of suppressed ones with their
-/// group's tag.
+/// The entries of a log in their order: the text of a message, or the number of suppressed ones
+/// with their group's tag.
 fn shown(log: &Log) -> Vec<String> {
     let line = |item: Item<'_>| match item {
         Item::Entry(entry) => entry.values().text(Rendering::Full),
@@ -56,7 +56,8 @@ fn builder(path: &Path) -> Builder {
     Session::builder().file(path).enable_all().report_losses(false)
 }
 
-/// What was suppressed stands where it happened, whether the session streams or keeps messages.
+/// The number of suppressed messages stands at their place, whether the session streams or keeps
+/// messages.
 #[test]
 fn suppressed_messages_are_counted_where_they_were() {
     let _lock = lock_sessions();

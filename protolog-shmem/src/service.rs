@@ -181,7 +181,7 @@ mod tests {
     use super::*;
     use crate::memory::Heap;
 
-    /// What the service does with a chunk that it is told of: returns the header's count and the
+    /// The service's work on a chunk that it is told of: returns the header's count and the
     /// first bytes, and frees it.
     fn take(memory: &ServiceMemory, (page, index): (u32, u32)) -> (u16, u16, u32, u8) {
         let (page, index) = (page as usize, index as usize);

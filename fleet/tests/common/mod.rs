@@ -52,7 +52,7 @@ pub(crate) fn wheels() -> PathBuf {
     workspace_root().join("target/tools/fleet")
 }
 
-/// What a query on an archive returns, a line for each row.
+/// The answer to a query on an archive, a line for each row.
 pub(crate) fn query(archive: &Path, sql: &str) -> Option<String> {
     let python = fleet_python("SQL on archives")?;
     let script = workspace_root().join("fleet/tests/query.py");
@@ -170,7 +170,7 @@ pub(crate) fn lines_of_made(dir: &Path) -> String {
     lines_of(&made).unwrap_or_default()
 }
 
-/// What `read-log --format json --spans` prints of a trace.
+/// The output of `read-log --format json --spans` for a trace.
 pub(crate) fn lines_of(trace: &[u8]) -> Option<String> {
     let log = Trace::from_bytes(trace).with_slices().read().ok()?;
     let (mut writer, mut out) = (JsonWriter::new(&log), Vec::new());

@@ -289,7 +289,7 @@ mod tests {
         assert!(rows > 40);
     }
 
-    /// What is displayed is a selector that means the same.
+    /// The displayed text is a selector that means the same.
     #[test]
     fn the_displayed_form_is_a_selector() {
         for line in include_str!("../../testdata/selectors.tsv").lines().skip(1) {

@@ -5,7 +5,7 @@
 //! {"type":"loss","ts":2000,"reason":"buffer_full","group":"demo::AppLog::Disk","count":3,"pid":1234,"tid":1240}
 //! ```
 //!
-//! What a limit suppressed has the time of its first message, too (`from_ts`).
+//! A row of suppressed messages has the time of its first message, too (`from_ts`).
 //!
 //! With spans, a thread that enters or leaves one has a line, with the nanoseconds that it was in
 //! there. Where the end was lost, it has `end_lost` and the nanoseconds that it was at most

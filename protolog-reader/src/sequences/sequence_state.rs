@@ -171,7 +171,7 @@ impl Sequences {
         if self.input.is_none() || id == 0 { id } else { place.0 + 1 }
     }
 
-    /// What is of no sequence is so in all traces.
+    /// The key of a sequence among all traces; packets of no sequence have one.
     fn key(&self, id: u32) -> (u32, u32) {
         (self.input.filter(|_| id != 0).unwrap_or(0), id)
     }

@@ -86,7 +86,7 @@ pub(crate) struct Sought {
     versions: Versions,
 }
 
-/// What a cache says of a message.
+/// The answer of a cache for a message.
 #[derive(Debug)]
 pub(crate) enum Recalled<'a> {
     /// Nothing.
@@ -104,7 +104,7 @@ pub(crate) struct RecalledCall<'a> {
     key: u64,
 }
 
-/// What a cache says of a message whose call is known.
+/// The answer of a cache for a message whose call is known.
 #[derive(Debug)]
 pub(crate) enum Decision {
     /// The rules decide: it is sampled, and its gap is at its end.

@@ -83,7 +83,7 @@ impl RunningChild {
         }
     }
 
-    /// What it logged.
+    /// Its messages.
     pub(crate) fn logged(&self) -> Vec<String> {
         let text = fs::read_to_string(&self.logged).unwrap_or_default();
         text.lines().map(str::to_owned).collect()
@@ -125,7 +125,7 @@ impl RunningChild {
         self.logged()
     }
 
-    /// What it wrote to standard error.
+    /// Its standard error.
     pub(crate) fn errors(&self) -> String {
         fs::read_to_string(errors(&self.logged)).unwrap_or_default()
     }

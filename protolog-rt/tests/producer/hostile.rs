@@ -150,7 +150,7 @@ pub(crate) fn config() -> Vec<u8> {
     message(|to| _ = to.uint32(2, 3).nested(126).uint32(2, 1))
 }
 
-/// What a service does to a producer that has connected.
+/// An act of a service against a producer that has connected.
 type Act = &'static dyn Fn(&mut Accepted);
 
 #[test]

@@ -25,7 +25,8 @@ fn suppressed(log: &Log) -> u64 {
     limited.filter_map(|loss| loss.count).sum()
 }
 
-/// What a log has, in its order: the text of a message, or the number of those that are missing.
+/// The entries of a log in their order: the text of a message, or the number of those that are
+/// missing.
 fn shown(log: &Log) -> Vec<String> {
     let line = |item: Item<'_>| match item {
         Item::Entry(entry) => entry.values().text(Rendering::Full),
@@ -76,8 +77,8 @@ fn a_flood_before_silence_is_in_the_service() {
     child.end();
 }
 
-/// What was suppressed stands between the messages of its thread, of which there are more after a
-/// report, and an explicit flush has it at once.
+/// The number of suppressed messages stands between the messages of its thread, of which there are
+/// more after a report, and an explicit flush has it at once.
 #[test]
 fn suppressed_messages_are_counted_where_they_were() {
     let Some(service) = Service::start() else { return };

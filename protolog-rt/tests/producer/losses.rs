@@ -1,4 +1,5 @@
-//! What may be lost, and what may not: rings that wrap, and processes that are killed.
+//! Messages that may be lost, and those that may not: rings that wrap, and processes that are
+//! killed.
 
 use crate::proxy::Change;
 use crate::service::{Service, all};
@@ -52,8 +53,8 @@ fn a_killed_process_leaves_what_it_logged() {
     }
 }
 
-/// What a killed process leaves is what the service finds in chunks that were not committed: where
-/// it does not look, the same messages are lost.
+/// A killed process leaves the messages that the service finds in chunks that were not committed:
+/// where it does not look, the same messages are lost.
 #[test]
 fn a_killed_process_leaves_less_where_the_service_does_not_look() {
     let Some(service) = Service::start() else { return };

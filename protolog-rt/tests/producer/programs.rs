@@ -7,7 +7,7 @@ use std::process::Command;
 /// The forwarding thread has looked by then, on a busy machine, too.
 const LOOKED: &str = "sleep 300";
 
-/// What the old program logged is in the trace without an exit, and the new one joins the session.
+/// The old program's messages are in the trace without an exit, and the new one joins the session.
 #[test]
 fn a_program_that_is_replaced_is_recorded_before_and_after() {
     let Some(service) = Service::start() else { return };

@@ -22,7 +22,7 @@ impl Program {
         Self { child: service.child(JOB, &format!("program-{number}")), seen: 0 }
     }
 
-    /// What it has logged since the last call.
+    /// Its messages since the last call.
     fn news(&mut self) -> Vec<String> {
         let logged = self.child.logged();
         logged[std::mem::replace(&mut self.seen, logged.len())..].to_vec()

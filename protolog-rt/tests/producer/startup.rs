@@ -98,7 +98,7 @@ fn a_startup_buffer_has_the_levels_that_it_is_for() {
     child.end();
 }
 
-/// What does not fit is counted, also of threads that ended.
+/// Messages that do not fit are counted, also of threads that ended.
 #[test]
 fn drops_of_a_full_startup_buffer_are_counted() {
     let Some(service) = Service::start() else { return };

@@ -91,13 +91,13 @@ impl RunningChild {
         rest.unwrap_or_else(|| panic!("`{line}` instead of `{word}`")).trim().to_owned()
     }
 
-    /// What it logged.
+    /// Its messages.
     pub(crate) fn logged(&self) -> Vec<String> {
         let text = fs::read_to_string(&self.logged).unwrap_or_default();
         text.lines().map(str::to_owned).collect()
     }
 
-    /// What it wrote to standard error.
+    /// Its standard error.
     pub(crate) fn errors(&self) -> String {
         fs::read_to_string(errors(&self.logged)).unwrap_or_default()
     }

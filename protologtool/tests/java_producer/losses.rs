@@ -1,5 +1,5 @@
-//! What may be lost, and what may not: rings that wrap, services that stand still, and processes
-//! that are killed.
+//! Messages that may be lost, and those that may not: rings that wrap, services that stand still,
+//! and processes that are killed.
 
 use crate::service::{Service, all};
 use perfetto_ipc::SessionConfig;

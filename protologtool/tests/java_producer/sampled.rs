@@ -63,7 +63,7 @@ fn rates_and_numbers_of_sampling_are_in_the_services_trace() {
     child.end();
 }
 
-/// What was passed over before the first session is counted in it, together with what is kept.
+/// Messages passed over before the first session are counted in it, together with what is kept.
 #[test]
 fn a_startup_buffer_has_what_was_passed_over_before_the_session() {
     let Some(mut service) = TracingService::stopped().map(Service) else { return };

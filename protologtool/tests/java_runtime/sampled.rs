@@ -91,7 +91,7 @@ fn check_asked(dir: &Path, classes: &[PathBuf], is_rewritten: bool) {
     check_by_others(&trace, &log);
 }
 
-/// What Perfetto's reader and the official descriptors say of the trace.
+/// The contents of the trace by Perfetto's reader and the official descriptors.
 fn check_by_others(trace: &Path, log: &Log) {
     if let Some(tables) = trace_processor(trace, &["SELECT COUNT(*) AS messages FROM protolog"]) {
         assert_eq!(tables[0].texts("messages"), [kept(log).to_string()]);

@@ -53,7 +53,7 @@ fn an_exception_that_nobody_catches_leaves_a_file() {
     assert_eq!(read, ["DEBUG Net: about to fail", "WARN trigger: trigger: uncaught"]);
 }
 
-/// What was committed is in the recording, and each file that has its name is whole.
+/// Committed messages are in the recording, and each file that has its name is whole.
 #[test]
 fn what_a_killed_program_has_kept_is_there() {
     let Some(classes) = classes() else { return };

@@ -21,7 +21,7 @@ group(1, "demo::net", "Net") message(0x11, WARN, 1, "sent %d bytes", "src/net.rs
 @2 cleared ts=45 info(100, 102, "worker") log(0x11, 6)
 "#;
 
-/// What is printed of `trace`, with one space for several.
+/// The output for `trace`, with one space for several.
 #[track_caller]
 fn printed(trace: &str, args: &[&str]) -> String {
     let files = [("app", description::trace(trace))];

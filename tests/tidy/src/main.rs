@@ -258,7 +258,7 @@ mod tests {
         let text = "\
 //! A module.
 
-/// How many there are.
+/// Their number.
 const COUNT: usize = 3; // MARK(#12): read it from a file.
 
 // How it is found: MARK.

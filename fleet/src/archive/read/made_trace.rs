@@ -6,8 +6,8 @@
 //! 2 …            the items of one thread each
 //! ```
 //!
-//! What the archive says, the trace says itself: a loss that the reader had found in the exported
-//! trace is a record here, and so is a time that was a guess.
+//! The trace says itself all that the archive says: a loss that the reader had found in the
+//! exported trace is a record here, and so is a time that was a guess.
 //!
 //! Invariant: packets are in the order of the items.
 

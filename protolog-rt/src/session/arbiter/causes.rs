@@ -85,7 +85,7 @@ pub(in crate::session) struct Causes {
     /// The thread that writes files.
     thread: OnceLock<Thread>,
     stop: AtomicBool,
-    /// What fired is written at once.
+    /// A trigger has fired: its file is written at once.
     hurry: AtomicBool,
 }
 

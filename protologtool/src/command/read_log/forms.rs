@@ -135,7 +135,7 @@ pub(crate) enum TimeForm {
     Iso,
 }
 
-/// How spans are shown.
+/// The form of spans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum SpanForm {
     /// A line when a thread enters one, and when it leaves it

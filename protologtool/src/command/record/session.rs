@@ -34,7 +34,7 @@ pub(super) struct Out<'a, 'n> {
     target: Target<'a>,
     /// The bytes that it may have yet; none if there is no limit.
     left: Option<u64>,
-    /// What it is looked through for.
+    /// The content that it is looked through for.
     names: &'n mut AskedNames,
 }
 

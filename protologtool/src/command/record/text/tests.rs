@@ -86,7 +86,7 @@ fn the_schema_is_the_official_one() {
     expect_file(&place, &reached.text());
 }
 
-/// What we make of a text, after it was compared with what prost-reflect makes of it.
+/// The bytes that we make of a text, after it was compared with what prost-reflect makes of it.
 #[track_caller]
 fn compare(of: &MessageDescriptor, text: &str) -> Result<DynamicMessage, Problem> {
     let expected = DynamicMessage::parse_text_format(of.clone(), text);
