@@ -220,6 +220,22 @@ pub fn asked_names(config: &[u8]) -> Result<ConfigNames, Error> {
     Ok(names)
 }
 
+/// Returns the size of the buffers in `config`, an encoded `TraceConfig`, in bytes.
+pub fn buffer_bytes(config: &[u8]) -> Result<u64, Error> {
+    let mut kb = 0_u64;
+    let counted = nested(Reader::new(config), trace_config::BUFFERS, &mut |buffer| {
+        for field in buffer {
+            let field = field?;
+            if field.number == buffer_config::SIZE_KB {
+                kb += u64::from(field.as_u32()?);
+            }
+        }
+        Ok(())
+    });
+    counted.map_err(not_encoded)?;
+    Ok(kb << 10)
+}
+
 fn add_names(names: &mut ConfigNames, config: Reader<'_>) -> Result<(), DecodeError> {
     nested(config, trace_config::DATA_SOURCES, &mut |source| {
         nested(source, 1, &mut |source| {

@@ -4,7 +4,8 @@
 //! which says that the session has ended.
 //!
 //! Invariants: no call waits longer than its timeout, whatever else the service sends meanwhile;
-//! while a trace is read, a packet takes no longer. It takes memory for one packet.
+//! while a trace is read, a packet takes no longer. It takes memory for one packet. Of a session
+//! that has ended, no more is read than its buffers can have.
 
 use crate::config::nested;
 use crate::error::Error;
@@ -19,6 +20,9 @@ use std::time::{Duration, Instant};
 
 /// The time limit of a call that the service answers at once.
 const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The bytes a second that a service sends at least, of a session that has ended.
+const LEAST_RATE: u64 = 1 << 20;
 
 /// A connection with the service as a consumer. The session that it starts ends with it.
 #[derive(Debug)]
@@ -43,6 +47,38 @@ pub enum CloneTarget<'a> {
     Name(&'a str),
     /// By its number.
     Id(u64),
+}
+
+/// What comes of a session that has ended, and its limits.
+struct Rest {
+    /// The session has ended.
+    has_begun: bool,
+    /// It was ended since `give` had returned false, which it goes on to do.
+    is_asked_for: bool,
+    /// The most bytes.
+    most: u64,
+    bytes: u64,
+    /// The time for which the service was waited for.
+    waited: Duration,
+}
+
+impl Rest {
+    fn later(most: u64) -> Self {
+        Self { has_begun: false, is_asked_for: true, most, bytes: 0, waited: Duration::ZERO }
+    }
+
+    fn now(most: u64) -> Self {
+        Self { has_begun: true, is_asked_for: false, ..Self::later(most) }
+    }
+
+    /// Counts a reply. False once there are too many bytes, or the service is too slow to have an
+    /// end.
+    fn take(&mut self, bytes: usize, waited: Duration, timeout: Duration) -> bool {
+        self.bytes += bytes as u64;
+        self.waited += waited;
+        let most = timeout + Duration::from_secs(self.bytes / LEAST_RATE);
+        self.bytes <= self.most && self.waited <= most
+    }
 }
 
 /// A reply, with more of the same to come.
@@ -132,23 +168,46 @@ impl Consumer {
         Ok(())
     }
 
-    /// Takes the trace so far, and passes each packet, as a field of `Trace`, to `give`.
+    /// Takes the trace so far, and passes each packet, as a field of `Trace`, to `give`. Where as
+    /// much is logged as is read, that has no end.
     pub fn read(&mut self, mut give: impl FnMut(&[u8]) -> io::Result<()>) -> Result<(), Error> {
-        self.read_while(|packet| give(packet).map(|()| true))
+        self.read_bounded(None, |packet| give(packet).map(|()| true)).map(|_| ())
     }
 
-    /// As [`Self::read`], until the service has no more; where as much is logged as is read, that
-    /// is never. Once `give` returns false, the session is ended, and the rest of it comes.
+    /// As [`Self::read`], until `give` returns false: then the session is ended, and the rest of it
+    /// is taken as by [`Self::read_rest`]. Returns whether the trace is whole.
     pub fn read_while(
         &mut self,
+        most: u64,
+        give: impl FnMut(&[u8]) -> io::Result<bool>,
+    ) -> Result<bool, Error> {
+        self.read_bounded(Some(Rest::later(most)), give)
+    }
+
+    /// As [`Self::read`], of a session that has ended: of a service that sends more than `most`
+    /// bytes, or takes longer than they need, no more is read, nor once `give` returns false.
+    /// Returns whether the trace is whole; if it is not, the connection is of no use any more.
+    pub fn read_rest(
+        &mut self,
+        most: u64,
+        give: impl FnMut(&[u8]) -> io::Result<bool>,
+    ) -> Result<bool, Error> {
+        self.read_bounded(Some(Rest::now(most)), give)
+    }
+
+    fn read_bounded(
+        &mut self,
+        mut rest: Option<Rest>,
         mut give: impl FnMut(&[u8]) -> io::Result<bool>,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
         let id = self.send("ReadBuffers", &[])?;
-        let (mut packet, mut goes_on) = (PacketBuffer::with_limit(MAX_PACKET), true);
+        let mut packet = PacketBuffer::with_limit(MAX_PACKET);
         let mut by = Instant::now() + self.timeout;
         loop {
+            let begun = Instant::now();
             let (reply, has_more) = self.reply_by(id, by)?;
-            let went_on = goes_on;
+            let waited = begun.elapsed();
+            let mut goes_on = true;
             for field in Reader::new(&reply) {
                 let field = field.map_err(malformed)?;
                 if field.number != 2 {
@@ -160,11 +219,21 @@ impl Consumer {
                 }
             }
             if !has_more {
-                return Ok(());
+                return Ok(true);
             }
-            if went_on && !goes_on {
-                // Its reply comes among those that are read here, and nobody waits for it.
-                self.send("DisableTracing", &[])?;
+            match &mut rest {
+                Some(rest) if rest.has_begun => {
+                    let is_within = rest.take(reply.len(), waited, self.timeout);
+                    if !is_within || !goes_on && !rest.is_asked_for {
+                        return Ok(false);
+                    }
+                }
+                Some(rest) if !goes_on => {
+                    // Its reply comes among those that are read here, and nobody waits for it.
+                    self.send("DisableTracing", &[])?;
+                    rest.has_begun = true;
+                }
+                _ => {}
             }
         }
     }

@@ -21,8 +21,8 @@ mod packet;
 pub mod places;
 
 pub use config::{
-    ConfigNames, FileSettings, PROTOLOG_SOURCE, SessionConfig, asked_names, check_config,
-    take_file_settings,
+    ConfigNames, FileSettings, PROTOLOG_SOURCE, SessionConfig, asked_names, buffer_bytes,
+    check_config, take_file_settings,
 };
 pub use consumer::{CloneTarget, Consumer};
 pub use error::Error;

@@ -7,7 +7,8 @@
 //! Invariants
 //! - The session ends with this process, however that ends.
 //! - After the first signal the program ends within the time limits of a few requests, and as long
-//!   as somebody goes on reading its output; the second one ends it at once.
+//!   as somebody goes on reading its output, also where the service sends without end; the second
+//!   one ends it at once.
 
 mod names;
 mod session;
@@ -15,7 +16,7 @@ mod stream;
 mod text;
 
 use self::names::AskedNames;
-use self::session::{Out, RecordJob, Target};
+use self::session::{Extent, Out, RecordJob, Target};
 use self::stream::OutputStream;
 use crate::args::LogOutput;
 use crate::args::level::level;
@@ -61,7 +62,8 @@ the trace stays in the service's buffer until the end, which then has the newest
 The socket is the one in PERFETTO_CONSUMER_SOCK_NAME, or else /run/perfetto/traced-consumer.sock or /tmp/perfetto-consumer; in /tmp the \
 service has to be root's or yours.
 
-Exit codes: 0 done; 2 wrong command line, no service, or the service or the output fails: nothing was written, but to a pipe.";
+Exit codes: 0 done; 2 wrong command line, no service, or the service or the output fails: nothing was written, but to a pipe; \
+3 the trace was cut, by Ctrl-C while a clone was read, or since the service sends without end.";
 
 /// Arguments of `record`.
 #[derive(Debug, clap::Args)]
@@ -147,19 +149,36 @@ pub(crate) fn run(args: &RecordArgs, system: &dyn System) -> Result<Exit, Failur
             Err(Error::Output(error)) if is_closed(&error) && is_standard(&args.output) => {
                 Ok(Exit::Done)
             }
-            done => done.map_err(failed).map(|()| warn(&names, system)),
+            done => done
+                .map_err(failed)
+                .map(|extent| finish(extent, args.clone.is_some(), &names, system)),
         };
     }
+    let mut extent = Extent::Whole;
     let inputs: Vec<PathBuf> = args.config.iter().cloned().collect();
     let mode = args.output_file.mode_of_new();
-    write_one(&args.output, mode, &inputs, system, |out| run(Target::File(out)), failed)?;
-    Ok(warn(&names, system))
+    let fill = |out: &mut dyn io::Write| run(Target::File(out)).map(|found| extent = found);
+    write_one(&args.output, mode, &inputs, system, fill, failed)?;
+    Ok(finish(extent, args.clone.is_some(), &names, system))
 }
 
-/// Says which names nothing answered to; the trace is what was asked for none the less.
-fn warn(names: &AskedNames, system: &dyn System) -> Exit {
+/// Says which names nothing answered to, the trace being what was asked for none the less, and
+/// whether its end may be missing.
+fn finish(extent: Extent, is_clone: bool, names: &AskedNames, system: &dyn System) -> Exit {
     names.warnings().iter().for_each(|warning| system.print_error(warning));
-    Exit::Done
+    match (extent, is_clone) {
+        (Extent::Whole, _) => return Exit::Done,
+        (Extent::Cut, true) => system.print_error(
+            "warning: the trace was cut: its last packets are missing\n\
+             help: clone the session again, and wait until it is written\n",
+        ),
+        (Extent::Cut, false) => system.print_error(
+            "warning: the trace was cut: the service sends more than the session's buffers have, \
+             and the last packets may be missing\n\
+             help: look at the output of `traced`, and at what its producers do\n",
+        ),
+    }
+    Exit::Incomplete
 }
 
 /// Returns whether the reader of a pipe has gone.

@@ -1,5 +1,6 @@
 //! `record --perfetto` on the real tracing service, with a program that logs.
 
+mod endless;
 mod names;
 
 use perfetto_ipc::SessionConfig;

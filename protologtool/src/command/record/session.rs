@@ -2,17 +2,33 @@
 //!
 //! Invariants: of a trace that has been asked for everything is taken at once, since the service
 //! waits for whoever does not. A session ends on time however much is logged: a trace may grow as
-//! fast as it is read.
+//! fast as it is read. Of one that has ended, no more is taken than its buffers can have.
 
 use super::names::AskedNames;
 use super::stream::OutputStream;
-use perfetto_ipc::{CloneTarget, Consumer, Error};
+use perfetto_ipc::{CloneTarget, Consumer, Error, buffer_bytes};
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// The longest time between a signal and the end.
 const LOOK: Duration = Duration::from_millis(100);
+
+/// The most bytes that are taken of a session that has ended: what the service adds to small
+/// packets is some times their size.
+fn most_after_end(config: &[u8]) -> u64 {
+    // What can't be decoded, the service refuses.
+    buffer_bytes(config).unwrap_or_default().saturating_mul(4) + (64 << 20)
+}
+
+/// How much of a trace was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// All of it.
+    Whole,
+    /// The service went on, or a signal ended the reading of a clone.
+    Cut,
+}
 
 /// The job: a session of one's own, or a clone of another one.
 pub(super) enum RecordJob<'a> {
@@ -52,28 +68,47 @@ pub(super) fn run(
     job: &RecordJob<'_>,
     is_over: &AtomicBool,
     out: &mut Out<'_, '_>,
-) -> Result<(), Error> {
-    match *job {
+) -> Result<Extent, Error> {
+    let is_whole = match *job {
         RecordJob::Clone(name) => {
             consumer.clone_session(CloneTarget::Name(name))?;
-            consumer.read(|packet| out.write(packet))?;
+            // Nobody says how large the other session's buffers are.
+            consumer.read_rest(u64::MAX, |packet| {
+                out.write(packet).map(|()| !is_over.load(Ordering::Relaxed))
+            })?
         }
         RecordJob::Session { config, time, interval } => {
             consumer.enable(config)?;
-            let end = End { begun: Instant::now(), time, is_over };
+            let most = most_after_end(config);
+            let end = End { begun: Instant::now(), time, is_over, most };
             out.names.look_at_service(consumer)?;
-            if !wait(consumer, &end, interval, out)? {
-                consumer.disable()?;
-            }
-            out.names.look_at_service(consumer)?;
-            consumer.read(|packet| out.write(packet))?;
-            consumer.free()?;
+            read_session(consumer, &end, interval, out)?
         }
+    };
+    if let Target::Stream(stream) = &mut out.target {
+        stream.settle(is_over).map_err(Error::Output)?;
     }
-    match &mut out.target {
-        Target::File(_) => Ok(()),
-        Target::Stream(stream) => stream.settle(is_over).map_err(Error::Output),
+    Ok(if is_whole { Extent::Whole } else { Extent::Cut })
+}
+
+/// Reads a session to its end. False if the service goes on beyond that.
+fn read_session(
+    consumer: &mut Consumer,
+    end: &End<'_>,
+    interval: Option<Duration>,
+    out: &mut Out<'_, '_>,
+) -> Result<bool, Error> {
+    match wait(consumer, end, interval, out)? {
+        Wait::Cut => return Ok(false),
+        Wait::Ended => {}
+        Wait::Over => consumer.disable()?,
     }
+    out.names.look_at_service(consumer)?;
+    let is_whole = consumer.read_rest(end.most, |packet| out.write(packet).map(|()| true))?;
+    if is_whole {
+        consumer.free()?;
+    }
+    Ok(is_whole)
 }
 
 /// When a session is to end.
@@ -81,6 +116,18 @@ struct End<'a> {
     begun: Instant,
     time: Option<Duration>,
     is_over: &'a AtomicBool,
+    /// The most bytes that are taken after it.
+    most: u64,
+}
+
+/// Why the wait for a session's end is over.
+enum Wait {
+    /// The session has ended by itself.
+    Ended,
+    /// It is to be ended.
+    Over,
+    /// It was ended, and the service goes on none the less.
+    Cut,
 }
 
 impl End<'_> {
@@ -91,31 +138,33 @@ impl End<'_> {
     }
 }
 
-/// Waits until the session has ended by itself; false if it is to be ended. Meanwhile the trace
-/// goes to `out`.
+/// Waits until the session has ended, or is to be ended. Meanwhile the trace goes to `out`.
 fn wait(
     consumer: &mut Consumer,
     end: &End<'_>,
     interval: Option<Duration>,
     out: &mut Out<'_, '_>,
-) -> Result<bool, Error> {
+) -> Result<Wait, Error> {
     let mut last_read = end.begun;
     while let Some(left) = end.left().filter(|_| out.left != Some(0)) {
         if consumer.wait_for_end(left)? {
-            return Ok(true);
+            return Ok(Wait::Ended);
         }
         if interval.is_some_and(|interval| last_read.elapsed() >= interval) {
             let mut goes_on = true;
-            consumer.read_while(|packet| {
+            let is_whole = consumer.read_while(end.most, |packet| {
                 out.write(packet)?;
                 goes_on = goes_on && end.left().is_some() && out.left != Some(0);
                 Ok(goes_on)
             })?;
             out.flush().map_err(Error::Output)?;
+            if !is_whole {
+                return Ok(Wait::Cut);
+            }
             last_read = Instant::now();
         }
     }
-    Ok(false)
+    Ok(Wait::Over)
 }
 
 impl<'a, 'n> Out<'a, 'n> {
