@@ -6,7 +6,8 @@
 //!
 //! Invariant: of what was recorded nothing is said. A data source counts as offered if a program
 //! offered it when the session began or ended, and that of logs also if the trace has a dictionary.
-//! A dictionary has the groups that have messages of a level that is recorded.
+//! A dictionary has the groups that have messages of a level that is recorded. However many names
+//! producers have, they take little memory.
 
 use crate::suggest::{did_you_mean, did_you_mean_group};
 use perfetto_ipc::{ConfigNames, Consumer, Error, PROTOLOG_SOURCE, asked_names};
@@ -15,13 +16,24 @@ use protolog_core::schema::{group, packet, viewer_config};
 use protozero::{DecodeError, Reader};
 use std::collections::BTreeSet;
 
+/// The most bytes of names of groups that are kept to suggest one, about: a producer may make up
+/// names without end.
+const MAX_GROUP_BYTES: usize = 1 << 20;
+
+/// About the bytes that a name takes beside its own.
+const GROUP_BYTES: usize = 64;
+
 /// Names of a configuration, and what of them was found.
 #[derive(Debug, Default)]
 pub(super) struct AskedNames {
     asked: ConfigNames,
     offered: BTreeSet<String>,
-    /// The full names of groups in the trace.
+    /// Those of groups that the trace has.
+    found: BTreeSet<String>,
+    /// The full names of groups in the trace, some of the first ones.
     groups: BTreeSet<String>,
+    /// The bytes of those.
+    group_bytes: usize,
     /// The trace has packets whose contents are not looked at.
     is_compressed: bool,
 }
@@ -59,7 +71,7 @@ impl AskedNames {
             return warnings;
         }
         for name in &self.asked.groups {
-            if !self.groups.iter().any(|full_name| matches_group(name, full_name)) {
+            if !self.found.contains(name) {
                 let close = did_you_mean_group(name, &self.groups);
                 warnings.push(format!(
                     "warning: no program has messages of a group `{name}` at the level that is \
@@ -114,13 +126,56 @@ impl AskedNames {
             for field in field.as_message()? {
                 let field = field?;
                 if field.number == group::NAME {
-                    let name = field.as_str()?;
-                    if !self.groups.contains(name) {
-                        self.groups.insert(name.to_owned());
-                    }
+                    self.note_group(field.as_str()?);
                 }
             }
         }
         Ok(())
+    }
+
+    fn note_group(&mut self, full_name: &str) {
+        if self.groups.contains(full_name) {
+            return;
+        }
+        let matching = self.asked.groups.iter().filter(|name| matches_group(name, full_name));
+        self.found.extend(matching.cloned());
+        if self.group_bytes + full_name.len() <= MAX_GROUP_BYTES {
+            self.group_bytes += full_name.len() + GROUP_BYTES;
+            self.groups.insert(full_name.to_owned());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use perfetto_ipc::frame::message;
+
+    /// A packet with a dictionary of these groups.
+    fn dictionary(names: impl Iterator<Item = String>) -> Vec<u8> {
+        message(|to| {
+            let mut packet = to.nested(1);
+            let mut dictionary = packet.nested(packet::PROTOLOG_VIEWER_CONFIG);
+            for name in names {
+                dictionary.nested(viewer_config::GROUPS).string(group::NAME, &name);
+            }
+        })
+    }
+
+    #[test]
+    fn names_without_end_take_little_memory() {
+        let mut names = AskedNames::default();
+        names.asked.groups = BTreeSet::from(["Net".to_owned(), "Nets".to_owned()]);
+        let name = |number: usize| format!("a.group.of.nobody.{number}");
+        for from in (0..100_000).step_by(1000) {
+            names.look_at_packet(&dictionary((from..from + 1000).map(name)));
+        }
+        assert!(names.groups.len() > 5000 && names.group_bytes <= MAX_GROUP_BYTES + 64);
+        assert!(names.groups.len() < 50_000, "{} names", names.groups.len());
+        // One that comes after them is found all the same.
+        names.look_at_packet(&dictionary(["app.Net".to_owned()].into_iter()));
+        let warnings = names.warnings();
+        assert_eq!(warnings.len(), 1, "{warnings:?}");
+        assert!(warnings[0].contains("of a group `Nets`"), "{warnings:?}");
     }
 }
