@@ -243,8 +243,16 @@ pub(crate) fn cant_write(path: &Path, error: &io::Error) -> Failure {
     let failure = Failure::new(format!("can't write `{}`: {reason}", path.display()));
     match Refused::of(error) {
         Some(refused) => failure.help(refused.help()),
-        None if error.kind() == io::ErrorKind::IsADirectory => failure.help("name a file in it"),
-        None => failure,
+        None => match error.kind() {
+            io::ErrorKind::IsADirectory => failure.help("name a file in it"),
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                failure.help("make room there, or write it elsewhere")
+            }
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                failure.help("name a file in a directory that this user may write to")
+            }
+            _ => failure,
+        },
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod endless;
 mod names;
+mod unwritable;
 
 use perfetto_ipc::SessionConfig;
 use perfetto_ipc::frame::{Body, Frame, Method};
