@@ -7,7 +7,7 @@
 //! - A writer id that is used again goes on from its last chunk id, and the one that was given back
 //!   first is used first.
 //! - Nothing waits for a free chunk beyond the [limit](Outlet::wait_at_most) that was set, nor
-//!   beyond what the exit of the process allows.
+//!   beyond what the exit of the process allows, nor once the connection is over.
 
 use super::link::Sender;
 use crate::session::forwarded::exit_deadline;
@@ -20,6 +20,8 @@ use protolog_shmem::{MAX_PAYLOAD, ServiceChunk, ServiceMemory, layout_for};
 use protozero::wire::{packed_varint, redundant_varint};
 use std::collections::VecDeque;
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -58,6 +60,8 @@ pub(super) struct Outlet {
     free: VecDeque<(u16, u32)>,
     /// Until then packets wait for free chunks.
     limit: Instant,
+    /// The connection is over: nobody frees a chunk any more.
+    is_closed: Arc<AtomicBool>,
 }
 
 /// A writer, as the service knows it.
@@ -71,9 +75,14 @@ pub(super) struct ServiceWriter {
 }
 
 impl Outlet {
-    pub(super) fn new(memory: Option<ServiceMemory>, sender: Sender) -> Self {
+    /// `is_closed` is set by whoever sees the end of the connection.
+    pub(super) fn new(
+        memory: Option<ServiceMemory>,
+        sender: Sender,
+        is_closed: Arc<AtomicBool>,
+    ) -> Self {
         let (batch, free, limit) = (Vec::new(), VecDeque::new(), Instant::now());
-        Self { memory, sender, batch, last_id: 0, free, limit }
+        Self { memory, sender, batch, last_id: 0, free, limit, is_closed }
     }
 
     /// Lets all that follows wait for free chunks for so long, all in all.
@@ -83,8 +92,16 @@ impl Outlet {
 
     /// Returns whether nothing may wait any more.
     pub(super) fn is_out_of_time(&self) -> bool {
+        if self.is_closed() {
+            return true;
+        }
         let limit = exit_deadline().map_or(self.limit, |exit| exit.min(self.limit));
         Instant::now() >= limit
+    }
+
+    /// Returns whether the connection is over.
+    pub(super) fn is_closed(&self) -> bool {
+        self.is_closed.load(Ordering::Acquire)
     }
 
     /// Returns whether there is memory to write to.

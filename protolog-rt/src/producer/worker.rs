@@ -44,8 +44,8 @@ struct Commands {
     /// Memory that the service gives, on its way.
     memory: Mutex<Option<ServiceMemory>>,
     /// The connection is over.
-    is_closed: AtomicBool,
-    /// The reason, if this side ended it.
+    is_closed: Arc<AtomicBool>,
+    /// The first reason of its end.
     reason: Mutex<Option<String>>,
 }
 
@@ -68,7 +68,7 @@ pub(super) fn serve(link: Link, state: &Arc<SharedStatus>) -> String {
     let mut has_memory = memory.is_some();
     let commands = Arc::<Commands>::default();
     let worker = Worker {
-        outlet: Outlet::new(memory, sender),
+        outlet: Outlet::new(memory, sender, Arc::clone(&commands.is_closed)),
         instances: Vec::new(),
         commands: Arc::clone(&commands),
         state: Arc::clone(state),
@@ -158,11 +158,12 @@ impl Worker {
     fn work(&mut self) -> io::Result<()> {
         loop {
             loop {
+                // Nobody waits for the rest: each could wait for a service that frees nothing.
+                if self.outlet.is_closed() {
+                    return Ok(());
+                }
                 let Some(command) = self.commands.queue().pop_front() else { break };
                 self.obey(command)?;
-            }
-            if self.commands.is_closed.load(Ordering::Acquire) {
-                return Ok(());
             }
             let progress = self.round()?;
             self.sleep(progress);

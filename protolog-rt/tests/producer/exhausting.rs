@@ -55,6 +55,26 @@ fn a_service_that_does_not_answer_is_given_up() {
     child.end();
 }
 
+/// Each flush waits for room that never comes, but not once the connection is over.
+#[test]
+fn flushes_that_wait_end_with_the_connection() {
+    let (_dir, listener, mut child) = start("count=3000 size=60");
+    let mut it = accept_without("", &listener, false);
+    child.tell("connected");
+    it.start_in_memory(64 << 10);
+    it.wait_for("NotifyDataSourceStarted").expect("an answer");
+    child.tell("log");
+    for request in 1..=300 {
+        it.flush(1, request);
+    }
+    child.tell("sleep 300");
+    let begun = Instant::now();
+    drop(it);
+    child.tell("disconnected");
+    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+    child.end();
+}
+
 /// Numbers of sessions take more memory than their bytes.
 #[test]
 fn commands_that_wait_take_little_memory() {
@@ -113,6 +133,24 @@ fn a_configuration_of_thousands_of_groups_is_taken_at_once() {
     child.end();
 }
 
+/// Other frames without end are no answer.
+#[test]
+fn a_service_that_sends_other_frames_without_end_is_given_up() {
+    let (_dir, listener, mut child) = start("");
+    let (mut socket, _) = listener.accept().expect("a producer");
+    let begun = Instant::now();
+    thread::spawn(move || {
+        let body = Body::InvokeReply { success: true, has_more: true, reply: b"" };
+        let frame = Frame { request_id: 1000, body }.encode().expect("a frame");
+        while socket.write_all(&frame).is_ok() {}
+    });
+    while !child.tell("status").contains("does not answer") {
+        assert!(begun.elapsed() < Duration::from_secs(20), "{}", child.tell("status"));
+        thread::sleep(Duration::from_millis(200));
+    }
+    child.end();
+}
+
 #[test]
 fn files_that_nobody_asked_for_are_closed() {
     let (_dir, listener, mut child) = start("");
@@ -160,6 +198,23 @@ fn messages_of_a_startup_buffer_come_after_their_texts() {
 
 /// The ids of the messages in the service's memory, and of the texts.
 fn ids(memory: &OwnedFd) -> (HashSet<u64>, HashSet<u64>) {
+    let (mut messages, mut texts) = (HashSet::new(), HashSet::new());
+    for packet in packets(memory) {
+        collect(&packet, &mut messages, &mut texts);
+    }
+    (messages, texts)
+}
+
+/// The number of messages in the service's memory.
+pub(crate) fn messages(memory: &OwnedFd) -> usize {
+    let is_message = |packet: &Vec<u8>| {
+        Reader::new(packet).map_while(Result::ok).any(|field| field.number == 104)
+    };
+    packets(memory).iter().filter(|packet| is_message(packet)).count()
+}
+
+/// The packets in the service's memory.
+fn packets(memory: &OwnedFd) -> Vec<Vec<u8>> {
     let file = std::fs::File::from(memory.try_clone().expect("the file"));
     let mut bytes = vec![0; file.metadata().expect("its size").len() as usize];
     file.read_exact_at(&mut bytes, 0).expect("read it");
@@ -176,7 +231,7 @@ fn ids(memory: &OwnedFd) -> (HashSet<u64>, HashSet<u64>) {
             chunks.insert(key, (Packets(number(PACKETS_AT)), chunk[CHUNK_HEADER..].to_vec()));
         }
     }
-    let (mut messages, mut texts, mut partial) = (HashSet::new(), HashSet::new(), Vec::new());
+    let (mut found, mut partial) = (Vec::new(), Vec::new());
     for (packets, mut rest) in chunks.into_values() {
         let count = packets.count();
         for at in 0..count {
@@ -187,13 +242,12 @@ fn ids(memory: &OwnedFd) -> (HashSet<u64>, HashSet<u64>) {
             }
             partial.extend_from_slice(part);
             if !is_continued {
-                collect(&partial, &mut messages, &mut texts);
-                partial.clear();
+                found.push(std::mem::take(&mut partial));
             }
             rest.drain(..size);
         }
     }
-    (messages, texts)
+    found
 }
 
 /// The first of some packets with their sizes, and the bytes of both; none for one that was given

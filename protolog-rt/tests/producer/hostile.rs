@@ -99,11 +99,18 @@ impl Accepted {
         self.start(1, &config);
     }
 
-    /// Starts a session in memory of so many bytes.
-    pub(crate) fn start_in_memory(&mut self, bytes: u64) {
-        self.give(4, Some(&memory(bytes, true)));
+    /// Starts a session in memory of so many bytes, which is returned.
+    pub(crate) fn start_in_memory(&mut self, bytes: u64) -> OwnedFd {
+        let memory = memory(bytes, true);
+        self.give(4, Some(&memory));
         let config = message(|to| _ = to.nested(126).uint32(2, 1));
         self.start(1, &config);
+        memory
+    }
+
+    /// Asks for a flush of a session.
+    pub(crate) fn flush(&mut self, id: u64, request: u64) {
+        self.command(&message(|to| _ = to.nested(5).uint64(1, id).uint64(2, request)));
     }
 
     /// Starts a session with the configuration `config`.
