@@ -65,6 +65,8 @@ pub(super) struct Instance {
     next_report: Instant,
     /// The service has the last packet.
     has_ended: bool,
+    /// The reason why the connection ended before, if this side saw it.
+    end_reason: Option<String>,
 }
 
 /// The chunks that are copied.
@@ -127,6 +129,7 @@ impl Instance {
             head: TraceHead::default(),
             next_report: Instant::now(),
             has_ended: false,
+            end_reason: None,
         };
         instance.write_head(outlet)?;
         instance.write_instant("protolog session started", outlet)?;

@@ -104,11 +104,11 @@ pub(super) fn serve(link: Link, state: &Arc<SharedStatus>) -> String {
         thread.thread().unpark();
     };
     // Later ones come of the end.
-    let reason = commands.reason().take();
+    let reason = commands.reason().get_or_insert(end).clone();
     commands.is_closed.store(true, Ordering::Release);
     thread.thread().unpark();
     let _ = thread.join();
-    reason.unwrap_or(end)
+    reason
 }
 
 /// Waits for the next frame; none where it is no command.
@@ -150,7 +150,10 @@ impl Worker {
         block_signals();
         forwarded::prepare_thread();
         if let Err(error) = self.work() {
-            *self.commands.reason() = Some(error.to_string());
+            self.commands.reason().get_or_insert_with(|| error.to_string());
+        }
+        if let Some(reason) = &*self.commands.reason() {
+            self.instances.iter_mut().for_each(|it| it.note_end(reason));
         }
         self.outlet.close();
     }

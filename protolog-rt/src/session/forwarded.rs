@@ -298,9 +298,10 @@ impl ForwardedSession {
         [&losses[..], reported].concat()
     }
 
-    /// Says on standard error that messages were lost on the way, if there are any.
-    pub(crate) fn report_lost(counts: &ForwardedCounts) {
-        loss_report::not_forwarded(counts.lost(), counts.lost() + counts.messages());
+    /// Says on standard error that so many messages were lost on the way, if there are any: since
+    /// the connection ended for this reason, or since the service was slow.
+    pub(crate) fn report_lost(reason: Option<&str>, counts: &ForwardedCounts, lost: u64) {
+        loss_report::not_forwarded(reason, lost, lost + counts.messages());
     }
 
     /// Returns the mark from which [`Self::take_unattributed`] counts first.

@@ -5,6 +5,7 @@ use crate::proxy::Change;
 use crate::service::{LONG, Service, ServiceTrace, all};
 use perfetto_ipc::SessionConfig;
 use protolog_reader::LossReason;
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// The least memory that the service gives.
@@ -128,4 +129,31 @@ fn an_exit_counts_what_a_service_that_stands_still_does_not_take() {
         assert!(said.contains(&format!(" of {logged} messages in time")), "{said}");
     }
     assert_eq!(said.matches("the tracing service did not take ").count(), 3, "{said}");
+}
+
+/// The service dies within the exit: that is the reason, and not that it was slow.
+#[test]
+fn an_exit_that_a_dead_service_cuts_short_says_so() {
+    let Some(mut service) = Service::start() else { return };
+    let mut child = service.child("threads=2 count=50000 size=60", "cut-short");
+    let session = service.session(&all());
+    child.tell("enabled");
+    service.signal("STOP");
+    child.tell("log");
+    let logged = thread::scope(|scope| {
+        scope.spawn(|| {
+            thread::sleep(Duration::from_millis(800));
+            service.kill();
+        });
+        child.exit().len()
+    });
+    drop(session);
+    let said = child.errors();
+    let lacks = said.split_once("Perfetto's trace lacks ").and_then(|(_, rest)| {
+        rest.split_once(" messages, since the service closed the connection before it had them")
+    });
+    // The service's memory has 2 MiB of them, with the number of some that found no room.
+    let lacks: usize = lacks.unwrap_or_else(|| panic!("{said}")).0.parse().expect("a number");
+    assert!(lacks > 10_000 && lacks < logged, "{lacks} of {logged}");
+    assert!(!said.contains("in time"), "{said}");
 }

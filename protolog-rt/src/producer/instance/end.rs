@@ -17,6 +17,19 @@ impl Instance {
     /// Ends the session, and forwards all of it. What the service does not take in time is counted,
     /// in the trace as well.
     pub(in crate::producer) fn stop(mut self, outlet: &mut Outlet) -> io::Result<()> {
+        let result = self.forward_and_end(outlet);
+        if let Err(error) = &result {
+            self.note_end(&error.to_string());
+        }
+        result
+    }
+
+    /// Notes why the connection ended before the session.
+    pub(in crate::producer) fn note_end(&mut self, reason: &str) {
+        self.end_reason.get_or_insert_with(|| reason.to_owned());
+    }
+
+    fn forward_and_end(&mut self, outlet: &mut Outlet) -> io::Result<()> {
         outlet.wait_at_most(PATIENCE);
         self.session.begin_end();
         // Threads that are within a message may finish it.
@@ -99,8 +112,11 @@ impl Drop for Instance {
         let lost = self.counts.lost() + untold;
         self.state.update(|status| status.lost += lost);
         // After an exit nobody can ask for the status.
-        if self.has_ended || exit_deadline().is_some() {
-            ForwardedSession::report_lost(&self.counts);
+        if self.has_ended {
+            ForwardedSession::report_lost(None, &self.counts, lost);
+        } else if exit_deadline().is_some() {
+            let reason = self.end_reason.as_deref().unwrap_or("the service closed the connection");
+            ForwardedSession::report_lost(Some(reason), &self.counts, lost);
         }
         self.session.finish();
     }

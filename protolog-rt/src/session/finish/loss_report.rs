@@ -33,14 +33,21 @@ pub(in crate::session) fn end(core: &Core, summary: &Summary) {
 }
 
 /// Reports messages that a tracing service did not take before a session of its ended, of `all`
-/// that the session recorded, if there are any.
-pub(in crate::session) fn not_forwarded(lost: u64, all: u64) {
-    if lost > 0 {
-        let line = format!(
-            "protolog: the tracing service did not take {lost} of {all} messages in time: its trace lacks them\n"
-        );
-        text_queue::write_line(line.as_bytes());
+/// that the session recorded, if there are any: since the connection ended before for this reason,
+/// or since the service was slow.
+pub(in crate::session) fn not_forwarded(reason: Option<&str>, lost: u64, all: u64) {
+    if lost == 0 {
+        return;
     }
+    let line = match reason {
+        None => format!(
+            "protolog: the tracing service did not take {lost} of {all} messages in time: its trace lacks them\n"
+        ),
+        Some(reason) => format!(
+            "protolog: Perfetto's trace lacks {lost} messages, since {reason} before it had them\n"
+        ),
+    };
+    text_queue::write_line(line.as_bytes());
 }
 
 /// Reports that somebody else has changed the session's file while it was written, which had so
