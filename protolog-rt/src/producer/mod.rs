@@ -45,7 +45,7 @@ use link::Link;
 use perfetto_ipc::places;
 use protolog_core::Level;
 use startup::Startup;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -65,6 +65,8 @@ static PRODUCER: ForkLock<Option<Producer>> = ForkLock::new(Order::Producer, Non
 struct Producer {
     process: u32,
     state: Arc<SharedStatus>,
+    /// Its thread could be started; otherwise the next call tries again.
+    has_thread: bool,
 }
 
 /// The state that both threads and the program share.
@@ -73,6 +75,8 @@ struct SharedStatus {
     status: Mutex<Status>,
     /// Messages for the first session.
     startup: Mutex<Option<Startup>>,
+    /// Why there is no startup buffer, if one was asked for; the notice of each new connection.
+    startup_problem: OnceLock<String>,
 }
 
 /// The state of the connection with the tracing service.
@@ -174,19 +178,23 @@ fn connect_with(options: Connect) {
     guarded(|| {
         let mut producer = PRODUCER.lock();
         let process = std::process::id();
-        if producer.as_ref().is_some_and(|running| running.process == process) {
+        let is_running = |it: &Producer| it.process == process && it.has_thread;
+        if producer.as_ref().is_some_and(is_running) {
             return;
         }
         let state = Arc::<SharedStatus>::default();
         state.keep(options);
         let own = Arc::clone(&state);
         let spawned = thread::Builder::new().name("protolog-conn".into()).spawn(move || run(&own));
+        let has_thread = spawned.is_ok();
         if let Err(error) = spawned {
-            state.update(|status| status.last_error = Some(error.to_string()));
-            return;
+            // Nobody would take what it keeps.
+            drop(state.startup().take());
+            let reason = format!("there is no thread to be had: {error}");
+            state.update(|status| status.last_error = Some(reason));
         }
-        // What it replaces is of the parent of this forked child, and not ours to drop.
-        std::mem::forget(producer.replace(Producer { process, state }));
+        // What it replaces is of the parent of this forked child, and not ours to drop, or a state.
+        std::mem::forget(producer.replace(Producer { process, state, has_thread }));
     });
 }
 
@@ -207,7 +215,13 @@ impl SharedStatus {
         }
         match Startup::start(options.startup_buffer, options.startup_log_from) {
             Ok(startup) => *self.startup() = Some(startup),
-            Err(error) => self.update(|status| status.notice = Some(error.to_string())),
+            Err(error) => {
+                let problem =
+                    format!("messages from before the first session are not kept: {error}");
+                self.update(|status| status.notice = Some(problem.clone()));
+                // It is set once, as the buffer is started once.
+                let _ = self.startup_problem.set(problem);
+            }
         }
     }
 
@@ -242,8 +256,8 @@ fn run(state: &Arc<SharedStatus>) {
         let reason = match Link::connect(&socket) {
             Ok(link) => {
                 state.update(|status| {
-                    let lost = status.lost;
-                    *status = Status { is_connected: true, lost, ..Status::default() };
+                    let (lost, notice) = (status.lost, state.startup_problem.get().cloned());
+                    *status = Status { is_connected: true, lost, notice, ..Status::default() };
                 });
                 worker::serve(link, state)
             }

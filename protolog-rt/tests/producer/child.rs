@@ -159,6 +159,10 @@ fn run() {
         0 => {}
         id => rights::become_user(id as u32),
     }
+    match word("room", &job, 0) {
+        0 => {}
+        more => rights::limit_memory(more),
+    }
     job.split(' ').filter_map(|word| word.strip_prefix("refuse=")).for_each(rights::refuse);
     let from = Level::from_wire(word("startup_from", &job, 0)).unwrap_or(Level::Verbose);
     let startup = word("startup", &job, 0) as usize;

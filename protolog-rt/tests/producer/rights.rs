@@ -1,4 +1,5 @@
-//! Giving up rights, for a child: another user, and system calls that are refused (seccomp).
+//! Giving up rights, for a child: another user, system calls that are refused (seccomp), and
+//! memory.
 
 use std::io;
 use std::ptr;
@@ -16,6 +17,8 @@ pub(crate) fn refuse(names: &str) {
     let number = |name: &str| match name {
         "socket" => libc::SYS_socket,
         "memfd_create" => libc::SYS_memfd_create,
+        "clone" => libc::SYS_clone,
+        "clone3" => libc::SYS_clone3,
         "membarrier" => libc::SYS_membarrier,
         other => panic!("the system call `{other}`"),
     };
@@ -37,5 +40,16 @@ pub(crate) fn refuse(names: &str) {
     let done = unsafe {
         libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, ptr::from_ref(&filter))
     };
+    assert_eq!(done, 0, "{}", io::Error::last_os_error());
+}
+
+/// Lets this process have so many bytes of addresses more than it has now.
+pub(crate) fn limit_memory(more: u64) {
+    let status = std::fs::read_to_string("/proc/self/status").expect("this process");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmSize:")).expect("its size");
+    let size = line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") << 10;
+    let limit = libc::rlimit { rlim_cur: size + more, rlim_max: size + more };
+    // SAFETY: reads the limit.
+    let done = unsafe { libc::setrlimit(libc::RLIMIT_AS, ptr::from_ref(&limit)) };
     assert_eq!(done, 0, "{}", io::Error::last_os_error());
 }

@@ -96,3 +96,14 @@ fn rights_that_are_dropped_later_change_nothing() {
     let trace = service.stop(session);
     trace.check(&[child.end()]);
 }
+
+/// The program asked to be recorded, and nothing else says why it is not.
+#[test]
+fn a_process_without_another_thread_says_so() {
+    let Some(service) = Service::start() else { return };
+    let mut child = service.child("refuse=clone,clone3 startup=65536", "no-threads");
+    let status = child.tell("status");
+    assert!(status.contains("there is no thread to be had"), "{status}");
+    child.tell("disabled");
+    child.end();
+}

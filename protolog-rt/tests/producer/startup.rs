@@ -130,3 +130,19 @@ fn an_exit_without_a_session_does_not_wait() {
     assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
     assert_eq!(child.errors(), "");
 }
+
+/// A buffer that the system has no room for: the program is told, also once it is connected.
+#[test]
+fn a_startup_buffer_that_is_too_large_is_no_secret() {
+    let Some(service) = Service::start() else { return };
+    let mut child =
+        service.child(&format!("count=20 room={} startup={}", 150 << 20, 200 << 20), "large");
+    let reason = "messages from before the first session are not kept: ";
+    let session = service.session(&all());
+    child.tell("enabled");
+    let status = child.tell("status");
+    assert!(status.contains(reason) && status.contains("is_connected: true"), "{status}");
+    child.tell("log");
+    let trace = service.stop(session);
+    trace.check(&[child.end()]);
+}
