@@ -45,6 +45,7 @@ use link::Link;
 use perfetto_ipc::places;
 use protolog_core::Level;
 use startup::Startup;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -77,6 +78,8 @@ struct SharedStatus {
     startup: Mutex<Option<Startup>>,
     /// Why there is no startup buffer, if one was asked for; the notice of each new connection.
     startup_problem: OnceLock<String>,
+    /// A session has recorded this process since the last connection was made.
+    has_recorded: AtomicBool,
 }
 
 /// The state of the connection with the tracing service.
@@ -267,7 +270,8 @@ fn run(state: &Arc<SharedStatus>) {
             (status.is_connected, status.sessions) = (false, 0);
             status.last_error = Some(reason);
         });
-        if began.elapsed() > LAST_PAUSE {
+        // A service that has recorded something works: it may have been started anew.
+        if state.has_recorded.swap(false, Ordering::Relaxed) || began.elapsed() > LAST_PAUSE {
             pause = FIRST_PAUSE;
         }
         sleep(pause, state);

@@ -332,6 +332,9 @@ impl Worker {
 
     fn report_sessions(&self) {
         let sessions = self.instances.len();
+        if sessions > 0 {
+            self.state.has_recorded.store(true, Ordering::Relaxed);
+        }
         self.state.update(|status| status.sessions = sessions);
     }
 }

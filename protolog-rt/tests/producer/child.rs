@@ -102,6 +102,14 @@ impl RunningChild {
         files.map(|file| name(file.expect("a file")).display().to_string()).collect()
     }
 
+    /// The number of its threads, of its open files, and of the parts of its memory.
+    pub(crate) fn resources(&self) -> [usize; 3] {
+        let path = |name: &str| format!("/proc/{}/{name}", self.process.id());
+        let threads = fs::read_dir(path("task")).expect("its threads").count();
+        let maps = fs::read_to_string(path("maps")).expect("its memory").lines().count();
+        [threads, self.files(), maps]
+    }
+
     /// The processor's time that it took.
     pub(crate) fn processor_time(&self) -> Duration {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.process.id()));

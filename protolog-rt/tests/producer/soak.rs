@@ -1,6 +1,8 @@
 //! Many programs for a while: sessions come and go and overlap, the service is killed and started
 //! again, programs are killed and replaced. Each session's trace has exactly what was logged in it.
 
+mod reconnects;
+
 use crate::child::RunningChild;
 use crate::service::{Service, all};
 use std::time::{Duration, Instant};
