@@ -23,6 +23,7 @@ use crate::decode::record_order;
 use crate::dictionary::Dictionary;
 use crate::inputs::pid_apart::pid_apart;
 use crate::losses::loss::{Loss, LossReason};
+use crate::losses::passed_over::PassedOver;
 use crate::losses::stats::Stats;
 use crate::sequences::session_filter::CommonFilter;
 use crate::sequences::thread::{Thread, Threads};
@@ -37,6 +38,8 @@ pub struct Log {
     /// are in packet order.
     collected: Collected,
     losses: Vec<Loss>,
+    /// Those of all pages.
+    passed_over: Vec<PassedOver>,
     slices: Slices,
     thread_slices: ThreadSlices,
     /// Begins and ends of spans that are in this page, as indices, and the first one that is in a
@@ -87,12 +90,24 @@ impl Log {
             losses.push(found.converted(found.moment));
         }
         losses.sort_by_key(|loss| (loss.time, loss.guessed));
+        let passed_over = mem::take(&mut collected.passed_over).converted(&mut convert);
         let slices = collected.slices.finish(convert);
         let thread_slices = ThreadSlices::of(&slices.list);
         let wall = routes.back_to(clock_id::REALTIME);
         let edges = 0..slices.edges.len();
         let (symbolized, span, next_edge) = (HashMap::new(), None, edges.end);
-        Self { collected, losses, slices, thread_slices, edges, next_edge, wall, symbolized, span }
+        Self {
+            collected,
+            losses,
+            passed_over,
+            slices,
+            thread_slices,
+            edges,
+            next_edge,
+            wall,
+            symbolized,
+            span,
+        }
     }
 
     /// Makes the log one of several pages, with these times of first and last entries.
@@ -163,6 +178,11 @@ impl Log {
     /// All losses, by time.
     pub fn losses(&self) -> &[Loss] {
         &self.losses
+    }
+
+    /// The messages that sampling passed over, by time: those of all pages. They are not lost.
+    pub fn passed_over(&self) -> &[PassedOver] {
+        &self.passed_over
     }
 
     /// The spans that threads were in, by their begin, if the trace was read with them.
@@ -242,6 +262,11 @@ impl Log {
     /// The thread that a loss belongs to.
     pub fn thread_of(&self, loss: &Loss) -> &Thread {
         self.thread(loss.thread)
+    }
+
+    /// The thread whose messages sampling passed over.
+    pub fn thread_of_passed_over(&self, passed_over: &PassedOver) -> &Thread {
+        self.thread(passed_over.thread)
     }
 
     /// The threads of all sequences, each once, in no particular order.

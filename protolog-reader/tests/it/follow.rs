@@ -1,7 +1,8 @@
 //! A trace that is read in parts, wherever it is parted, has the items that it has as a whole.
 
 use crate::common::trace;
-use protolog_reader::{Follower, Item, Log, ReadErrorKind, Rendering, SpanSlice, Trace};
+use protolog_reader::{Follower, Item, Level, Log, ReadErrorKind, Rendering, SpanSlice, Trace};
+use std::collections::BTreeMap;
 
 /// Two sequences with clocks of their own, strings that later messages refer to, losses.
 const APP: &str = r#"
@@ -69,6 +70,53 @@ fn followed_by(mut follower: Follower, parts: &[&[u8]]) -> Vec<(i64, String)> {
     assert!(rest.is_empty(), "{rest:?}");
     found.sort();
     found
+}
+
+/// Two groups, levels and hours; the third record of the first thread is of another hour.
+const SAMPLED: &str = r#"
+group(1, "demo::AppLog::Net", "Net") message(0x11, DEBUG, 1, "sent %d bytes")
+@9 snapshot(real=1795199221000000000, boot=1000000000)
+@1 cleared default_clock=6 info(100, 101, "main") ts=1000000000 passed_over(1, 1, 5) log(0x11, 1)
+@1 ts=2000000000 passed_over(1, 1, 6) passed_over(1, 3, 7) rate(1, 10) log(0x11, 2)
+@2 cleared default_clock=6 info(100, 102, "worker") ts=3000000000 passed_over(1, 1, 8) log(0x11, 3)
+@1 ts=3600000000001 passed_over(0, 0, 9)
+@1 ts=3600000000002 passed_over(1, 1, 18446744073709551615)
+"#;
+
+/// What sampling passed over: thread, hour, group and level, with the number and the last time.
+type PassedOver = BTreeMap<(String, i64, Option<u32>, Option<Level>), (u64, i64)>;
+
+fn add_passed_over(all: &mut PassedOver, log: &Log) {
+    for one in log.passed_over() {
+        let thread = log.thread_of_passed_over(one).name.clone().unwrap_or_default();
+        let key = (thread, one.time / 3_600_000_000_000, one.group, one.level);
+        let (sum, last) = all.entry(key).or_default();
+        (*sum, *last) = (sum.saturating_add(one.count), one.time.max(*last));
+    }
+}
+
+#[test]
+fn what_sampling_passed_over_is_in_the_part_that_says_so() {
+    let bytes = trace(SAMPLED);
+    let log = Trace::from_bytes(bytes.clone()).read().unwrap();
+    let mut whole = PassedOver::new();
+    add_passed_over(&mut whole, &log);
+    let main = |hour, group, level| whole[&("main".to_owned(), hour, group, level)];
+    assert_eq!(main(0, Some(1), Some(Level::Debug)), (11, 2_000_000_000));
+    assert_eq!(main(0, Some(1), Some(Level::Info)), (7, 2_000_000_000));
+    assert_eq!(main(1, None, None), (9, 3_600_000_000_001));
+    assert_eq!(main(1, Some(1), Some(Level::Debug)), (u64::MAX, 3_600_000_000_002));
+    // One number for each thread, group, level and hour.
+    assert_eq!((whole.len(), log.passed_over().len()), (5, 5));
+    for at in 0..=bytes.len() {
+        let mut follower = Follower::new(Vec::new());
+        let mut parts = PassedOver::new();
+        let mut read =
+            |bytes| follower.read(bytes, |_| None, |log| add_passed_over(&mut parts, log));
+        let taken = read(&bytes[..at]).unwrap();
+        read(&bytes[taken..]).unwrap();
+        assert_eq!(parts, whole, "{at}");
+    }
 }
 
 #[test]

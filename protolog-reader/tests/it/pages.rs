@@ -11,7 +11,13 @@ use protolog_reader::{Entry, Item, JsonWriter, Log, MergeInput, Pages, Thread, T
 /// All items as JSON, and what is said at the end.
 fn whole(bytes: &[u8]) -> Option<(String, String)> {
     let log = Trace::from_bytes(bytes).with_slices().read().ok()?;
-    Some((json(&log), format!("{}{:?}", log.summary(), log.stats())))
+    Some((json(&log), end(&log)))
+}
+
+/// What is said at the end.
+fn end(log: &Log) -> String {
+    let passed_over = log.passed_over().iter().map(|it| (it, log.thread_of_passed_over(it)));
+    format!("{}{:?}{:?}", log.summary(), log.stats(), passed_over.collect::<Vec<_>>())
 }
 
 fn json(log: &Log) -> String {
@@ -43,8 +49,7 @@ fn read_pages(
         count += 1;
     }
     assert!(!pages.next_page().unwrap());
-    let log = pages.log();
-    Some((out, format!("{}{:?}", log.summary(), log.stats()), count))
+    Some((out, end(pages.log()), count))
 }
 
 #[test]

@@ -36,7 +36,7 @@ use crate::dictionary::{Dictionary, Message};
 use crate::inputs::conflicts::Inputs;
 use crate::losses::loss::LossReason;
 use crate::losses::loss::{self, Losses};
-use crate::losses::passed_over;
+use crate::losses::passed_over::{self, PassedOverCounts};
 use crate::losses::stats::Stats;
 use crate::packets::trace_packet::Packet;
 use crate::sequences::sequence_state::{SequenceState, parse_interned, usual_string_arg};
@@ -123,6 +123,7 @@ pub(crate) struct Collected {
     pub(crate) dictionary: Arc<Dictionary>,
     pub(crate) relations: Relations,
     pub(crate) losses: Losses,
+    pub(crate) passed_over: PassedOverCounts,
     pub(crate) stats: Stats,
     pub(crate) sessions: Arc<Sessions>,
     pub(crate) slices: SliceEvents,
@@ -305,6 +306,7 @@ impl Collected {
             + self.string_refs.capacity() * size_of::<u32>()
             + self.strings.capacity() * size_of::<Span>()
             + self.losses.0.capacity() * size_of::<loss::FoundLoss>()
+            + self.passed_over.table_bytes()
             + self.dictionary.messages().size_hint().0 * size_of::<Message>()
             + self.slices.table_bytes()
             + self.segments.capacity() * size_of::<Segment>()
@@ -470,6 +472,7 @@ impl Collected {
                 let (kind, count) = passed_over::parse(field)?;
                 let sum = self.stats.passed_over.entry(kind).or_default();
                 *sum = sum.saturating_add(count);
+                self.passed_over.add(sequence.thread, kind, moment, count);
             }
         }
         if lost && !explained {
