@@ -3,13 +3,15 @@
 mod common;
 
 use std::collections::BTreeSet;
+use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use common::{
-    Rotation, assert_same, check, check_damaged, exported, fleet, lines_of, trace, with_mounts,
+    Rotation, assert_same, check, check_damaged, described, exported, fleet, lines_of, trace,
+    with_mounts,
 };
 use tempfile::TempDir;
 
@@ -80,6 +82,25 @@ fn exporting_again_changes_nothing_and_a_grown_trace_replaces_itself() {
     };
     assert!(!tables(&before).is_empty());
     assert!(tables(&before) == tables(&after));
+}
+
+/// Programs whose names are the same as far as a directory has them, and such without a name.
+#[test]
+fn programs_that_share_a_directory_lose_nothing() {
+    let long = "x".repeat(90);
+    let mut description = "@9 snapshot(real=1795219200000000000, boot=1000)\n".to_owned();
+    let names = [format!("{long}a"), format!("/usr/bin/{long}b"), String::new(), "bin/".to_owned()];
+    for (at, name) in names.iter().enumerate() {
+        let pid = at + 1;
+        let _ = write!(
+            description,
+            "@8 process({pid}, \"{name}\")\n\
+             @{pid} cleared default_clock=6 info({pid}, {pid}, \"main\")\n\
+             @{pid} ts=200{pid} log(0x11, {pid})\n"
+        );
+    }
+    description += "@7 cleared default_clock=6\n@7 ts=2009 log(0x11, 9)\n";
+    assert!(check(&described::trace(&description), "programs"));
 }
 
 #[test]

@@ -29,7 +29,9 @@ mod schema;
 mod table;
 mod templates;
 
+use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 
 use protolog_core::hash;
 use protolog_reader::{Item, Log, SpanSlice};
@@ -69,7 +71,8 @@ pub(crate) fn export(trace: &mut TraceLog, labels: &Labels, root: &Path) -> Resu
         rows,
         spans: SpanRows::default(),
         others: 0,
-        programs: Vec::new(),
+        programs: BTreeSet::new(),
+        last: (None, None),
         messages: 0,
     };
     while trace.next_page()? {
@@ -98,7 +101,9 @@ struct Writer<'a> {
     spans: SpanRows,
     /// The number of items that are no messages.
     others: u64,
-    programs: Vec<Option<String>>,
+    programs: BTreeSet<Option<Arc<str>>>,
+    /// The name of the process of the last row, and its program.
+    last: (Option<String>, Option<Arc<str>>),
     messages: u64,
 }
 
@@ -150,11 +155,13 @@ impl Writer<'_> {
 
     /// The place of a row of this process and time of the wall clock.
     fn partition(&mut self, process: Option<&str>, wall: Option<i64>) -> Partition {
-        let name = process.map(program);
-        if !self.programs.iter().any(|known| known.as_deref() == name) {
-            self.programs.push(name.map(str::to_owned));
+        let (last, last_program) = &self.last;
+        if last.as_deref() != process || !self.programs.contains(last_program) {
+            let program = process.and_then(program);
+            self.programs.insert(program.clone());
+            self.last = (process.map(str::to_owned), program);
         }
-        Partition { day: wall.map(day), program: name.map(str::to_owned) }
+        Partition { day: wall.map(day), program: self.last.1.clone() }
     }
 
     fn finish(mut self, trace: &TraceLog) -> Result<Option<u64>> {

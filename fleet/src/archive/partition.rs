@@ -6,6 +6,8 @@
 //! DIR/templates/program=indexer/build=2f1c6d0a9be85377/CONTENT.parquet
 //! ```
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 
 use super::schema::TableName;
@@ -18,8 +20,8 @@ const UNKNOWN: &str = "__HIVE_DEFAULT_PARTITION__";
 pub(super) struct Partition {
     /// Days since 1970 in UTC; none if the trace has no relation to the wall clock.
     pub(super) day: Option<i64>,
-    /// The name of the program, if it is known.
-    pub(super) program: Option<String>,
+    /// The name of the program as a part of a path, if it is known: see [`program`].
+    pub(super) program: Option<Arc<str>>,
 }
 
 /// Nanoseconds of a day.
@@ -30,15 +32,18 @@ pub(super) fn day(wall: i64) -> i64 {
     wall.div_euclid(DAY)
 }
 
-/// The name of a program: that of its executable, without the path.
-pub(super) fn program(process: &str) -> &str {
-    process.rsplit('/').next().unwrap_or(process)
+/// The name of a program as a part of a path: that of its executable. None if it has no name.
+///
+/// Names that are the same as parts of paths are one program: files of two would have one name.
+pub(super) fn program(process: &str) -> Option<Arc<str>> {
+    let name = process.rsplit('/').next().unwrap_or(process);
+    Some(escaped(name).into()).filter(|name: &Arc<str>| **name != *UNKNOWN)
 }
 
 impl Partition {
     /// The directory of a table's rows, below that of the archive.
     pub(super) fn directory(&self, table: TableName, build: &str) -> String {
-        let program = self.program.as_deref().map_or(UNKNOWN.to_owned(), escaped);
+        let program = self.program.as_deref().unwrap_or(UNKNOWN);
         let place = format!("program={program}/build={}", escaped(build));
         if table == TableName::Templates {
             return format!("{}/{place}", table.directory());
@@ -84,10 +89,11 @@ mod tests {
             directory,
             "messages/date=2025-11-27/program=__HIVE_DEFAULT_PARTITION__/build=b"
         );
-        let partition = Partition { day: None, program: Some("a/b c=d".to_owned()) };
+        let partition = Partition { day: None, program: program("a/b c=d") };
         let directory = partition.directory(TableName::Templates, "");
-        assert_eq!(directory, "templates/program=a%2Fb%20c%3Dd/build=__HIVE_DEFAULT_PARTITION__");
+        assert_eq!(directory, "templates/program=b%20c%3Dd/build=__HIVE_DEFAULT_PARTITION__");
         assert_eq!(day(-1), -1);
-        assert_eq!(program("/usr/bin/indexer"), "indexer");
+        assert_eq!(program("/usr/bin/indexer").as_deref(), Some("indexer"));
+        assert_eq!([program(""), program("/usr/bin/"), program(UNKNOWN)], [None, None, None]);
     }
 }
