@@ -8,6 +8,8 @@ use crate::failure::{Failure, Result};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     Done = 0,
+    /// A file could not be read.
+    Failed = 2,
     /// A part of a trace could not be read.
     Incomplete = 3,
 }

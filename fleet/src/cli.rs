@@ -155,6 +155,12 @@ impl Request {
                 for path in traces::expand(&traces)? {
                     let mut trace = match TraceLog::open(&path, &dictionaries) {
                         Err(_) if path.is_gone() => continue,
+                        // What else is in a directory keeps no trace back.
+                        Err(failure) if path.is_found => {
+                            say(&failure);
+                            end = End::Failed;
+                            continue;
+                        }
                         opened => opened?,
                     };
                     let exported = archive::export(&mut trace, &labels, &to)?;
@@ -162,7 +168,7 @@ impl Request {
                     print(&format!("{}: {outcome}\n", trace.name))?;
                     if !trace.pages.log().is_complete() {
                         say(&damaged(Path::new(&trace.name)).as_warning());
-                        end = End::Incomplete;
+                        end = if end == End::Done { End::Incomplete } else { end };
                     }
                 }
                 Ok(end)

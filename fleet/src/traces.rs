@@ -94,7 +94,8 @@ fn found(path: &Path) -> Result<Vec<TracePath>> {
 #[derive(Clone, Debug)]
 pub(crate) struct TracePath {
     pub(crate) path: PathBuf,
-    is_found: bool,
+    /// It was found in a directory.
+    pub(crate) is_found: bool,
 }
 
 impl TracePath {

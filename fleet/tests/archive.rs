@@ -136,6 +136,51 @@ fn a_failure_leaves_the_archive_as_it_was() {
     assert_eq!(left, [(dir.path().join("archive/messages"), Vec::new())]);
 }
 
+/// What else is in a directory keeps no trace back; but it is said, and is no success.
+#[test]
+fn a_file_in_a_directory_that_is_no_trace_keeps_no_other_back() {
+    let dir = TempDir::new().unwrap();
+    fs::create_dir(dir.path().join("logs")).unwrap();
+    fs::write(dir.path().join("logs/a.pftrace"), "no trace").unwrap();
+    fs::write(dir.path().join("logs/b.pftrace"), trace()).unwrap();
+    let output = fleet(&["parquet", "-o", "archive", "--host", "one", "logs"], dir.path());
+    assert_eq!(output.status.code(), Some(2));
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(errors.starts_with("error: can't read `logs/a.pftrace`"), "{errors}");
+    assert_eq!(lines_in(dir.path()), lines_of(trace()).unwrap());
+}
+
+/// A file that can't be put in its place, as on a disk that gets full in the middle of that: engines
+/// read all files, so nothing may be left of the others.
+#[test]
+fn an_export_that_fails_when_some_files_are_in_place_takes_them_back() {
+    let dir = TempDir::new().unwrap();
+    fs::write(dir.path().join("app.pftrace"), trace()).unwrap();
+    exported(dir.path(), &["app.pftrace"]);
+    let own: Vec<PathBuf> = own_files(&dir.path().join("archive"));
+    let messages = own.iter().find(|path| path.to_str().unwrap().contains("/messages/")).unwrap();
+    assert!(own.len() > 1, "{own:?}");
+    fs::remove_dir_all(dir.path().join("archive")).unwrap();
+    fs::create_dir_all(messages.join("in the way")).unwrap();
+    let output = fleet(&["parquet", "-o", "archive", "--host", "one", "app.pftrace"], dir.path());
+    assert_eq!(output.status.code(), Some(2));
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(errors.starts_with("error: can't write `archive/messages/"), "{errors}");
+    assert_eq!(own_files(&dir.path().join("archive")), [] as [PathBuf; 0]);
+    fs::remove_dir_all(messages).unwrap();
+    assert_eq!(exported(dir.path(), &["app.pftrace"]), lines_of(trace()).unwrap());
+}
+
+/// Files of one export alone.
+fn own_files(archive: &Path) -> Vec<PathBuf> {
+    let is_own = |path: &PathBuf| {
+        let is_shared =
+            path.ends_with("none.parquet") || path.starts_with(archive.join("templates"));
+        !is_shared && path.extension().is_some_and(|extension| extension == "parquet")
+    };
+    content(archive).into_iter().map(|(path, _)| path).filter(is_own).collect()
+}
+
 /// Exports a trace, and kills that after a time.
 fn export_and_kill(dir: &Path, after: Duration) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_protologtool-fleet"));

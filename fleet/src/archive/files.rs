@@ -121,8 +121,7 @@ impl StagedFiles {
     pub(super) fn commit(mut self, source: &str, mut export: Export) -> Result<bool> {
         let _lock = self.lock()?;
         self.undo_interrupted()?;
-        let (record, intent) = (format!("{EXPORTS}/{source}.json"), intent(source));
-        let before = self.read_export(&record).unwrap_or_default();
+        let before = self.read_export(&format!("{EXPORTS}/{source}.json")).unwrap_or_default();
         // A time alone could be damaged; and a ring that was written again has later messages.
         if before.ends > export.ends && before.messages > export.messages {
             return Ok(false);
@@ -133,7 +132,18 @@ impl StagedFiles {
         export.files.sort();
         let touched = export.files.iter().chain(&before.files).cloned().collect::<BTreeSet<_>>();
         let intended = Export { files: touched.into_iter().collect(), ..Export::default() };
-        self.write_export(&intent, &intended)?;
+        let placed = self.place(source, &intended, &export);
+        if placed.is_err() {
+            // As the next export does after a kill, but at once: engines read all files.
+            let _ = self.undo_interrupted();
+        }
+        placed.map(|()| true)
+    }
+
+    /// Puts all files and the record in place, and removes what is not in that, with an intent of
+    /// all these files meanwhile.
+    fn place(&mut self, source: &str, intended: &Export, export: &Export) -> Result<()> {
+        self.write_export(&intent(source), intended)?;
         for (name, staged) in std::mem::take(&mut self.done) {
             self.pass_step();
             let place = self.tree.locate_new(Path::new(&name));
@@ -141,9 +151,8 @@ impl StagedFiles {
             placed.map_err(|error| self.failed(&name, &error))?;
         }
         self.pass_step();
-        self.write_export(&record, &export)?;
-        self.clear(source, &intended, &export)?;
-        Ok(true)
+        self.write_export(&format!("{EXPORTS}/{source}.json"), export)?;
+        self.clear(source, intended, export)
     }
 
     /// Waits until no other export has the lock of the archive, and takes it.
