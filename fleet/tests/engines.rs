@@ -11,8 +11,12 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use common::{SEARCHES, conversions, exported, lines_of, messages_of, sites_of, trace};
+use common::{
+    HOSTILE_COUNTS, SEARCHES, conversions, described, exported, lines_of, messages_of, sites_of,
+    trace,
+};
 use protolog_core::{Arg, Template, render};
+use protolog_reader::Trace;
 use protolog_testkit::{temp_dir, workspace_root};
 use serde_json::Value as Json;
 use tempfile::TempDir;
@@ -77,6 +81,30 @@ fn the_log_and_what_is_lost_are_those_of_read_log() {
         "select (select sum(messages) from lost), sum(messages), count(*) from volume_by_site";
     let sums = ask(&archive, "spark.py", &["query", sums]);
     assert_eq!(sums, [[Json::from(lost), messages.len().into(), sites_of(&messages).into()]]);
+
+    let log = Trace::from_bytes(trace()).read().unwrap();
+    let passed_over: u64 = log.stats().passed_over.values().sum();
+    let kept = messages.iter().filter(|message| message["rate"].is_string()).count();
+    let sampled = "select log_group, level, kept, passed_over, cast(round(estimated * 2) as int) from sampled";
+    let sampled = ask(&archive, "spark.py", &["query", sampled]);
+    let group = messages.iter().find(|message| message["rate"].is_string()).unwrap();
+    let [group, level] = ["group", "level"].map(|name| group[name].clone());
+    // Two of three were kept.
+    assert_eq!(sampled, [[group, level, kept.into(), passed_over.into(), (3 * kept).into()]]);
+}
+
+/// A trace may say that any number was lost: sums do not fail, here and there.
+#[test]
+fn numbers_that_are_too_large_fail_no_view() {
+    if engines().is_none() {
+        return;
+    }
+    let dir = temp_dir();
+    fs::write(dir.path().join("app.pftrace"), described::trace(HOSTILE_COUNTS)).unwrap();
+    exported(dir.path(), &["app.pftrace"]);
+    let sql = "select (select max(messages) from lost), (select max(passed_over) from sampled)";
+    let sums = ask(&dir.path().join("archive"), "spark.py", &["query", sql]);
+    assert_eq!(sums, [[Json::from(i64::MAX), i64::MAX.into()]]);
 }
 
 /// Every conversion, by the function that takes an id.

@@ -112,7 +112,16 @@ create or replace macro render(of_id, of_arguments) as
         )
     );
 
-create or replace view losses as from protolog_files('losses');
+-- A number of 64 bits that a trace says, without a sign; and sums of such numbers, which do not fail whatever traces say.
+create or replace macro protolog_count(number) as
+    if(number < 0, 18446744073709551616::hugeint + number, number::hugeint);
+
+create or replace macro protolog_total(number) as least(sum(number), 9223372036854775807)::bigint;
+
+-- What sampling passed over is in the same files, and not lost: it is in the view `sampled`.
+create or replace view losses as
+    select * exclude (level, passed_over) from protolog_files('losses') where reason <> 'passed_over';
+
 create or replace view spans as from protolog_files('spans');
 
 -- One row for each message that was logged. `texts`, `integers`, `floats` and `bools` are its arguments by kind, `arguments` all of
@@ -282,10 +291,36 @@ create or replace macro search_argument(wanted) as table
 
 -- What is missing, and why.
 create or replace view lost as
-    select date, host, program, log_group, reason, sum(count)::bigint as messages, count(*) as times,
+    select date, host, program, log_group, reason, protolog_total(protolog_count(count)) as messages, count(*) as times,
         count(*) filter (count is null) as times_of_unknown_size
     from losses
     where reason <> 'unended'
+    group by all
+    order by all;
+
+-- What sampling did, by group and level: the messages that it kept, those that it passed over, which are not lost, the part that was
+-- kept, and how many there were by the rates of those that were kept. `kept + passed_over` is how many there were, if none was lost.
+create or replace view sampled as
+    with all_kinds as (
+        select
+            m.date, m.host, m.program, t.log_group, m.level, count(*) as kept, 0::hugeint as passed_over,
+            sum(m.rate_of / m.rate_kept) as estimated
+        from protolog_files('messages') m
+        left join templates t on (
+            m.id = t.id and m.variant = t.variant and m.build = t.build and m.program is not distinct from t.program
+        )
+        where m.rate_of is not null
+        group by all
+        union all by name
+        select date, host, program, log_group, level, 0 as kept, sum(passed_over) as passed_over, 0 as estimated
+        from protolog_files('losses')
+        where reason = 'passed_over'
+        group by all
+    )
+    select
+        date, host, program, log_group, level, sum(kept)::bigint as kept, protolog_total(passed_over) as passed_over,
+        sum(kept) / (sum(kept) + sum(passed_over)) as rate, sum(estimated) as estimated
+    from all_kinds
     group by all
     order by all;
 

@@ -5,12 +5,13 @@
     spark.sql("select time, level, tag, message from log where level = 'ERROR' order by time_ns, tie").show()
     archive.search("timed out").show()
 
-They have the names that they have in integrations/duckdb: `log`, `messages`, `templates`, `lost`, `losses`, `spans`,
+They have the names that they have in integrations/duckdb: `log`, `messages`, `templates`, `lost`, `losses`, `sampled`, `spans`,
 `volume_by_site`. `time_ns` is the time in nanoseconds, `time` the same as a timestamp of Spark's, in microseconds.
 
 Messages are rendered by expressions of Spark (`protolog_text.render`), so no row goes to Python.
 """
 
+import decimal
 import functools
 import json
 import operator
@@ -51,10 +52,11 @@ def views(spark, archive):
     found = {
         "messages": messages,
         "templates": templates,
-        "losses": losses,
+        "losses": losses.where("reason <> 'passed_over'").drop("level", "passed_over"),
         "spans": _timed(tables["spans"]),
         "log": _log(messages, templates, archive.kinds),
         "lost": _lost(losses),
+        "sampled": _sampled(_timed(tables["messages"]), losses, templates),
         "volume_by_site": _volume_by_site(tables["messages"], templates),
     }
     for name, frame in found.items():
@@ -190,14 +192,49 @@ def _log(messages, templates, kinds):
 def _lost(losses):
     """What is missing, and why."""
     return (
-        losses.where("reason <> 'unended'")
+        losses.where("reason not in ('unended', 'passed_over')")
         .groupBy("date", "host", "program", "log_group", "reason")
         .agg(
-            F.sum("count").alias("messages"),
+            _total(_count("count")).alias("messages"),
             F.count("*").alias("times"),
             F.count_if(F.col("count").isNull()).alias("times_of_unknown_size"),
         )
     )
+
+
+def _sampled(messages, losses, templates):
+    """What sampling did, by group and level: the messages that it kept, those that it passed over, which are not lost, the part
+    that was kept, and how many there were by the rates of those that were kept."""
+    kind = ("date", "host", "program", "log_group", "level")
+    kept = _with_templates(messages.where("rate_of is not null"), templates).select(
+        "m.date", "m.host", "m.program", "t.log_group", "m.level", F.lit(1).alias("kept"), F.lit(0).alias("passed_over"),
+        (F.col("m.rate_of") / F.col("m.rate_kept")).alias("estimated"),
+    )  # fmt: skip
+    passed_over = losses.where("reason = 'passed_over'").select(
+        *kind, F.lit(0).alias("kept"), "passed_over", F.lit(0.0).alias("estimated")
+    )
+    kept_of_all = F.col("kept") / (F.col("kept") + F.col("passed_over").cast("double"))
+    return (
+        kept.unionByName(passed_over)
+        .groupBy(*kind)
+        .agg(
+            F.sum("kept").alias("kept"),
+            _total(F.col("passed_over")).alias("passed_over"),
+            F.sum("estimated").alias("estimated"),
+        )
+        .select(*kind, "kept", "passed_over", kept_of_all.alias("rate"), "estimated")
+    )
+
+
+def _count(column):
+    """A number of 64 bits that a trace says, without a sign."""
+    number = F.col(column).cast("decimal(20,0)")
+    return F.when(number < 0, number + F.lit(decimal.Decimal(2**64))).otherwise(number)
+
+
+def _total(number):
+    """A sum that does not fail, whatever traces say."""
+    return F.least(F.sum(number.cast("decimal(20,0)")), F.lit(2**63 - 1)).cast("bigint")
 
 
 def _volume_by_site(table, templates):

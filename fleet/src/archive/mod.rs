@@ -3,7 +3,7 @@
 //! ```text
 //! traces         files, recordings            →  a log, page by page
 //! messages       entries                      →  rows of `messages`
-//! others         losses and spans             →  rows of theirs
+//! others         losses, spans, and so on     →  rows of theirs
 //! templates      the dictionary               →  rows of `templates`
 //! partition      date, program, build         →  directories
 //! table          rows                         →  columns of one row group, sorted
@@ -82,7 +82,7 @@ pub(crate) fn export(trace: &mut TraceLog, labels: &Labels, root: &Path) -> Resu
 }
 
 /// The way in which rows are written: another number where one version of the program has two.
-const LAYOUT: u32 = 3;
+const LAYOUT: u32 = 4;
 
 /// The number that tells the rows of this export from those of another one of the same trace, which
 /// has grown or was mended since, or was exported with another dictionary, by another name of the
@@ -174,6 +174,13 @@ impl Writer<'_> {
             let partition = self.partition(log.name_of_pid(pid), log.wall_time(last));
             let row = Unended { log, pid, time: last, place: self.next_place() };
             row.with_cells(&self.origin, |cells| {
+                self.places.push(TableName::Losses, partition, cells)
+            })?;
+        }
+        for row in others::passed_over(log) {
+            let partition = self.partition(row.process, log.wall_time(row.time));
+            let place = self.next_place();
+            row.with_cells(&self.origin, place, |cells| {
                 self.places.push(TableName::Losses, partition, cells)
             })?;
         }

@@ -1,13 +1,16 @@
-//! Losses and spans as rows of their tables.
+//! Losses, what sampling passed over, and spans as rows of their tables.
 //!
 //! Each row says how many messages of its trace come before it, and its place among losses and
 //! spans: so the order of all items is that of the trace.
 
+use std::collections::BTreeMap;
+
 use foldhash::HashMap;
-use protolog_reader::{Log, Loss, SpanSlice, Thread};
+use protolog_reader::{Level, Log, Loss, SpanSlice, Thread};
 
 use super::json::span_args;
 use super::messages::{RowOrigin, wall_and_offset};
+use super::partition::day;
 use super::table::Cell;
 
 /// The place of an item that is no message.
@@ -57,6 +60,8 @@ impl LossRow<'_> {
             loss.from.map(|from| loss.time.wrapping_sub(from)).into(),
             Cell::Int(self.place.after as i64),
             Cell::Int(self.place.number as i64),
+            Cell::Null,
+            Cell::Null,
         ])
     }
 }
@@ -97,6 +102,82 @@ impl Unended<'_> {
             Cell::Null,
             Cell::Int(self.place.after as i64),
             Cell::Int(self.place.number as i64),
+            Cell::Null,
+            Cell::Null,
+        ])
+    }
+}
+
+/// Messages of one process, group, level and day that sampling passed over.
+pub(super) struct PassedOverRow<'a> {
+    log: &'a Log,
+    pid: Option<u32>,
+    pub(super) process: Option<&'a str>,
+    group: Option<u32>,
+    level: Option<Level>,
+    /// The time of the last record about them.
+    pub(super) time: i64,
+    time_is_guess: bool,
+    count: u64,
+}
+
+/// The reason in the row of messages that sampling passed over.
+pub(super) const PASSED_OVER: &str = "passed_over";
+
+/// What sampling passed over in all of a log, in an order that the log alone decides.
+pub(super) fn passed_over(log: &Log) -> Vec<PassedOverRow<'_>> {
+    let mut rows = BTreeMap::new();
+    for one in log.passed_over() {
+        let thread = log.thread_of_passed_over(one);
+        let process = log.process_name(thread);
+        let of_day = log.wall_time(one.time).map(day);
+        let key = (of_day, thread.pid, process, one.group, one.level);
+        let row = rows.entry(key).or_insert_with(|| PassedOverRow {
+            log,
+            pid: thread.pid,
+            process,
+            group: one.group,
+            level: one.level,
+            time: one.time,
+            time_is_guess: false,
+            count: 0,
+        });
+        // They are by time.
+        (row.time, row.time_is_guess) = (one.time, one.time_is_guess());
+        row.count = row.count.saturating_add(one.count);
+    }
+    rows.into_values().collect()
+}
+
+impl PassedOverRow<'_> {
+    /// Calls `take` with the cells of the row.
+    pub(super) fn with_cells<T>(
+        &self,
+        origin: &RowOrigin<'_>,
+        place: ItemPlace,
+        take: impl FnOnce(&[Cell<'_>]) -> T,
+    ) -> T {
+        let (time, offset) = wall_and_offset(self.log, self.time);
+        let group = self.group.map(|id| self.log.dictionary().group_name(id));
+        take(&[
+            Cell::Int(time),
+            offset.into(),
+            Cell::Bool(self.time_is_guess),
+            Cell::Text(origin.source),
+            origin.host.into(),
+            self.pid.into(),
+            Cell::Null,
+            self.process.into(),
+            Cell::Null,
+            Cell::Text(PASSED_OVER),
+            group.as_deref().into(),
+            // They are in no sum of what is lost.
+            Cell::Null,
+            Cell::Null,
+            Cell::Int(place.after as i64),
+            Cell::Int(place.number as i64),
+            self.level.map(Level::name).into(),
+            Cell::Int(i64::try_from(self.count).unwrap_or(i64::MAX)),
         ])
     }
 }

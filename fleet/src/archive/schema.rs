@@ -17,7 +17,9 @@ use super::table::MOST_ROWS;
 pub(crate) enum TableName {
     /// One row for each message that was logged.
     Messages,
-    /// One row for each run of messages that are missing.
+    /// One row for each run of messages that are missing; and, with a reason of its own and another
+    /// column for the number, for what sampling passed over, which is not lost. A table of its own
+    /// would be one more file of each export, and a fleet's archives have too many.
     Losses,
     /// One row for each time that a thread was in a span.
     Spans,
@@ -71,7 +73,9 @@ const LOSSES: &str = "
     OPTIONAL INT64 count;
     OPTIONAL INT64 duration;
     REQUIRED INT64 after_messages;
-    REQUIRED INT64 place;";
+    REQUIRED INT64 place;
+    OPTIONAL BYTE_ARRAY level (STRING);
+    OPTIONAL INT64 passed_over;";
 
 const SPANS: &str = "
     REQUIRED INT64 time (TIMESTAMP(NANOS,true));

@@ -240,6 +240,22 @@ impl Recorder {
         metrics.add(&self.source, loss.time, row, loss.count.unwrap_or(1));
     }
 
+    /// Counts what sampling passed over. It is no record: messages that were kept say for how many
+    /// they stand.
+    pub(super) fn count_passed_over(&mut self, log: &Log, out: &mut dyn Records) {
+        let Some(metrics) = out.metrics() else { return };
+        let until = self.counted_until;
+        for one in log.passed_over().iter().filter(|one| until.is_none_or(|until| one.time > until))
+        {
+            let group = one.group.map(|id| log.dictionary().group_name(id));
+            let level = one.level.map_or("", Level::name);
+            let service = &self.thread(log, log.thread_of_passed_over(one)).service;
+            let row = Row::passed_over(service, group.as_deref().unwrap_or(""), level);
+            let row = metrics.number(row);
+            metrics.add(&self.source, one.time, row, one.count);
+        }
+    }
+
     /// The scope of a group.
     fn scope(&mut self, group: &str) -> Arc<str> {
         if let Some(scope) = self.scopes.get(group) {

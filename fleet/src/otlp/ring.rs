@@ -69,6 +69,7 @@ impl RingSource {
         let recorder = &mut self.recorder;
         let show = |log: &Log| {
             log.items().for_each(|item| recorder.push(log, &item, out.observed, out));
+            recorder.count_passed_over(log, out);
         };
         let read = self.follower.read(&added, |_| None, show);
         read.map_err(|error| failed(&error))?;

@@ -240,6 +240,7 @@ impl TraceSource {
                     recorder.push(log, &item, out.observed, out);
                 }
             }
+            recorder.count_passed_over(log, out);
         };
         let Ok(taken) = self.follower.read(bytes, |_| None, show) else {
             out.end_part();
@@ -325,6 +326,7 @@ pub(super) fn send_whole(
             return Err(Stop::Sender);
         }
     }
+    recorder.count_passed_over(trace.pages.log(), out);
     out.mark(&source, sent)?;
     Ok((source, trace.pages.log().is_complete()))
 }

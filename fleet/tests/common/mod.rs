@@ -142,6 +142,13 @@ pub(crate) fn sites_of(messages: &[serde_json::Value]) -> usize {
     ids.collect::<std::collections::BTreeSet<_>>().len()
 }
 
+/// A trace that says more was lost, and passed over, than any program logs.
+pub(crate) const HOSTILE_COUNTS: &str = r#"
+group(1, "demo::AppLog::Net", "Net")
+@1 cleared ts=5 loss(1, 1, 18446744073709551615) passed_over(1, 3, 18446744073709551615) log(0x11, 1)
+@1 ts=6 loss(1, 1, 9223372036854775807) loss(1, 1, 9223372036854775807) passed_over(2, 3, 9223372036854775807)
+"#;
+
 /// Texts to look for in the messages of [`trace`].
 pub(crate) const SEARCHES: [&str; 14] = [
     "example.org",
@@ -162,12 +169,17 @@ pub(crate) const SEARCHES: [&str; 14] = [
 
 /// The lines of the one trace that is made of the archive in a directory.
 pub(crate) fn lines_of_made(dir: &Path) -> String {
+    lines_of(&made_trace(dir)).unwrap_or_default()
+}
+
+/// The one trace that is made of the archive in a directory.
+pub(crate) fn made_trace(dir: &Path) -> Vec<u8> {
     let output = fleet(&["traces", "-o", "made", "archive"], dir);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let mut files = fs::read_dir(dir.join("made")).unwrap();
     let made = fs::read(files.next().unwrap().unwrap().path()).unwrap();
     assert!(files.next().is_none());
-    lines_of(&made).unwrap_or_default()
+    made
 }
 
 /// The output of `read-log --format json --spans` for a trace.

@@ -14,7 +14,7 @@ use protolog_files::open_regular_file;
 
 use super::super::bad_file;
 use super::super::files::{BLOCKS, Export};
-use super::super::others::UNENDED;
+use super::super::others::{PASSED_OVER, UNENDED};
 use super::super::schema::TableName;
 use super::rows::Rows;
 use crate::failure::{Failure, Result};
@@ -46,6 +46,8 @@ pub(super) enum ItemKind {
     Loss,
     /// A process whose session has no end.
     Unended,
+    /// Messages that sampling passed over.
+    PassedOver,
     SpanBegin,
     SpanEnd,
 }
@@ -228,8 +230,11 @@ impl TemplateRecord {
 impl OtherItem {
     /// The item of a row of `losses`.
     fn of_loss(rows: &Rc<Rows>, row: usize) -> Self {
-        let is_unended = rows.text("reason", row) == Some(UNENDED);
-        let kind = if is_unended { ItemKind::Unended } else { ItemKind::Loss };
+        let kind = match rows.text("reason", row) {
+            Some(UNENDED) => ItemKind::Unended,
+            Some(PASSED_OVER) => ItemKind::PassedOver,
+            _ => ItemKind::Loss,
+        };
         Self::of(rows, row, kind, ["place", "after_messages", "time"])
     }
 

@@ -11,9 +11,10 @@ use super::super::json::{push_args, push_json, push_member, push_raw};
 use super::super::schema::KINDS;
 use super::items::{ItemKind, ItemRow, TemplateRecord, Templates};
 
-/// The line of an item.
-pub(super) fn line(item: ItemRow<'_>, templates: &Templates) -> String {
-    match item.kind {
+/// The line of an item; what sampling passed over has none.
+pub(super) fn line(item: ItemRow<'_>, templates: &Templates) -> Option<String> {
+    Some(match item.kind {
+        ItemKind::PassedOver => return None,
         ItemKind::Message => message(item, templates),
         ItemKind::Loss => loss(item),
         ItemKind::Unended => {
@@ -21,7 +22,7 @@ pub(super) fn line(item: ItemRow<'_>, templates: &Templates) -> String {
         }
         ItemKind::SpanBegin => span(item, false),
         ItemKind::SpanEnd => span(item, true),
-    }
+    })
 }
 
 fn message(item: ItemRow<'_>, templates: &Templates) -> String {

@@ -16,12 +16,11 @@ use std::io::{self, Write};
 
 use foldhash::HashMap;
 use protolog_core::schema::{
-    clock, clock_id, clock_snapshot, group, interned_data, interned_string, loss, loss_cause,
-    message, message_data, message_hints, packet, process_descriptor, sequence_flags,
-    sequence_info, track_event, viewer_config,
+    clock, clock_id, clock_snapshot, group, interned_data, interned_string, message, message_data,
+    message_hints, packet, process_descriptor, sequence_flags, sequence_info, track_event,
+    viewer_config,
 };
-use protolog_core::{Arg, Conversion, Level, LossCause, ParamKind, Template};
-use protolog_reader::LossReason;
+use protolog_core::{Arg, Conversion, Level, ParamKind, Template};
 use protolog_recording::PacketWriter;
 use protozero::{Heap, Message};
 use serde_json::Value as Json;
@@ -29,15 +28,13 @@ use serde_json::Value as Json;
 use super::items::{ItemKind, ItemRow, TemplateRecord, Templates};
 use super::lines::{args, rate};
 
+mod losses;
 mod spans;
 
 use spans::Tracks;
 
 /// The sequence of what is about the whole trace.
 const TRACE: u32 = 1;
-
-/// The number of a cause that this program does not know.
-const UNKNOWN_CAUSE: u32 = 99;
 
 /// The most strings that a sequence has defined at a time.
 const MOST_STRINGS: usize = 4096;
@@ -131,7 +128,8 @@ impl<'a> TraceMaker<'a> {
             return self.write_unended(item);
         }
         let (time, wall) = (item.trace_time(), item.wall_time());
-        if let Some(wall) = wall
+        // What sampling passed over stands behind all items, whatever its time is.
+        if let Some(wall) = wall.filter(|_| item.kind != ItemKind::PassedOver)
             && self.offset != Some(time.wrapping_sub(wall))
         {
             self.offset = Some(time.wrapping_sub(wall));
@@ -155,6 +153,7 @@ impl<'a> TraceMaker<'a> {
                 }
                 Ok(())
             }
+            ItemKind::PassedOver => self.write_passed_over(item, &name),
             ItemKind::Unended => Ok(()),
         }
     }
@@ -305,31 +304,6 @@ impl<'a> TraceMaker<'a> {
         })
     }
 
-    fn write_loss(&mut self, item: ItemRow<'_>, name: &ThreadName) -> io::Result<()> {
-        let Some(sequence) = self.threads.get(name).map(|thread| thread.sequence) else {
-            return Ok(());
-        };
-        let group = item.text("log_group").map(|name| self.group(name)).transpose()?;
-        let cause = cause_of(item.text("reason").unwrap_or_default());
-        self.to.write_with(sequence, |packet| {
-            set_time(packet, item);
-            let mut record = packet.nested(packet::LOSS);
-            if let Some(group) = group {
-                record.uint32(loss::GROUP_ID, group);
-            }
-            record.uint32(loss::CAUSE, cause);
-            if let Some(count) = item.int("count") {
-                record.uint64(loss::COUNT, count as u64);
-            }
-            // Their clock is that of the packet: BOOTTIME.
-            if let Some(duration) = item.int("duration") {
-                let last = item.trace_time();
-                record.uint64(loss::FIRST, last.wrapping_sub(duration) as u64);
-                record.uint64(loss::LAST, last as u64);
-            }
-        })
-    }
-
     /// The id of a group, which gets one now if the dictionary lacks it.
     fn group(&mut self, name: &str) -> io::Result<u32> {
         if let Some(id) = self.groups.get(name) {
@@ -433,9 +407,7 @@ fn write_message(data: &mut Message<'_, Heap>, record: &TemplateRecord, group: O
     let template = Template::parse(&record.template);
     let bare = template.map_or_else(|_| record.template.clone(), |it| it.bare().to_string());
     data.bytes(message_data::MESSAGE, bare.as_bytes());
-    let level = record.level.as_deref();
-    let level = Level::ALL.into_iter().find(|it| Some(it.name()) == level);
-    if let Some(level) = level {
+    if let Some(level) = record.level.as_deref().and_then(level_of) {
         data.uint32(message_data::LEVEL, level.wire());
     }
     if let Some(group) = group {
@@ -449,19 +421,9 @@ fn write_message(data: &mut Message<'_, Heap>, record: &TemplateRecord, group: O
     }
 }
 
-/// The number of a reason for a loss, by its name.
-fn cause_of(reason: &str) -> u32 {
-    for (found, number) in [
-        (LossReason::Dropped, loss_cause::FOUND_DROPPED),
-        (LossReason::MissingState, loss_cause::FOUND_MISSING_STATE),
-        (LossReason::Malformed, loss_cause::FOUND_MALFORMED),
-    ] {
-        if found.name() == reason {
-            return number;
-        }
-    }
-    let known = LossCause::ALL.into_iter().find(|cause| cause.name() == reason);
-    known.map_or(UNKNOWN_CAUSE, |cause| cause as u32)
+/// The level with this name.
+fn level_of(name: &str) -> Option<Level> {
+    Level::ALL.into_iter().find(|level| level.name() == name)
 }
 
 /// An id from its text.

@@ -46,7 +46,7 @@ pub(crate) fn write_lines(root: &Path, out: &mut dyn Write) -> Result<()> {
             }
         }
         let Some((index, _)) = next else { break };
-        if let Some(line) = traces[index].next(lines::line)? {
+        if let Some(line) = traces[index].next(lines::line)?.flatten() {
             let written = writeln!(out, "{line}");
             if written.is_err() {
                 return printed(written);

@@ -16,12 +16,15 @@ pub(in super::super) enum Kind {
     Lost,
     /// Places where an unknown number is lost.
     Unknown,
+    /// Messages that sampling passed over, which are not lost.
+    PassedOver,
     /// Values of an argument.
     Argument,
 }
 
 impl Kind {
-    pub(super) const COUNTERS: [Self; 3] = [Self::Messages, Self::Lost, Self::Unknown];
+    pub(super) const COUNTERS: [Self; 4] =
+        [Self::Messages, Self::Lost, Self::Unknown, Self::PassedOver];
 
     /// The name in OpenMetrics.
     pub(super) fn name(self) -> &'static str {
@@ -29,6 +32,7 @@ impl Kind {
             Self::Messages => "protolog_messages",
             Self::Lost => "protolog_lost_messages",
             Self::Unknown => "protolog_losses_without_count",
+            Self::PassedOver => "protolog_passed_over_messages",
             Self::Argument => "protolog_argument",
         }
     }
@@ -39,6 +43,7 @@ impl Kind {
             Self::Messages => "protolog.messages",
             Self::Lost => "protolog.lost_messages",
             Self::Unknown => "protolog.losses_without_count",
+            Self::PassedOver => "protolog.passed_over_messages",
             Self::Argument => "protolog.argument",
         }
     }
@@ -48,6 +53,7 @@ impl Kind {
             Self::Messages => "Messages by template.",
             Self::Lost => "Messages that are missing.",
             Self::Unknown => "Places where an unknown number is missing.",
+            Self::PassedOver => "Messages that sampling passed over; they are not lost.",
             Self::Argument => "Values of chosen arguments.",
         }
     }
@@ -55,7 +61,7 @@ impl Kind {
     /// The unit in OTLP.
     pub(super) fn unit(self) -> &'static str {
         match self {
-            Self::Messages | Self::Lost => "{message}",
+            Self::Messages | Self::Lost | Self::PassedOver => "{message}",
             Self::Unknown => "{place}",
             Self::Argument => "",
         }
@@ -91,6 +97,10 @@ impl Row {
 
     pub(in super::super) fn unknown(service: &str, reason: &str) -> Self {
         Self::new(Kind::Unknown, service, &[("reason", reason)])
+    }
+
+    pub(in super::super) fn passed_over(service: &str, group: &str, level: &str) -> Self {
+        Self::new(Kind::PassedOver, service, &[("group", group), ("level", level)])
     }
 
     pub(super) fn argument(service: &str, argument: usize, template: &str) -> Self {
