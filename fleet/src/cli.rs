@@ -5,6 +5,7 @@ use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
 use lexopt::{Arg, Parser};
+use protolog_reader::printable;
 
 use crate::archive::{self, Labels};
 use crate::args::{End, misuse, text, this_host};
@@ -148,30 +149,8 @@ impl Request {
                 print(HELP)?;
                 Ok(End::Done)
             }
-            Self::Parquet { to, mut labels, dictionaries, traces } => {
-                labels.host = labels.host.or_else(this_host).filter(|host| !host.is_empty());
-                let dictionaries = traces::dictionaries(&dictionaries)?;
-                let mut end = End::Done;
-                for path in traces::expand(&traces)? {
-                    let mut trace = match TraceLog::open(&path, &dictionaries) {
-                        Err(_) if path.is_gone() => continue,
-                        // What else is in a directory keeps no trace back.
-                        Err(failure) if path.is_found => {
-                            say(&failure);
-                            end = End::Failed;
-                            continue;
-                        }
-                        opened => opened?,
-                    };
-                    let exported = archive::export(&mut trace, &labels, &to)?;
-                    let outcome = exported.map_or_else(|| OLDER.to_owned(), counted);
-                    print(&format!("{}: {outcome}\n", trace.name))?;
-                    if !trace.pages.log().is_complete() {
-                        say(&damaged(Path::new(&trace.name)).as_warning());
-                        end = if end == End::Done { End::Incomplete } else { end };
-                    }
-                }
-                Ok(end)
+            Self::Parquet { to, labels, dictionaries, traces } => {
+                export_parquet(&to, labels, &dictionaries, &traces)
             }
             Self::Otlp(options) => otlp::run(*options),
             Self::Traces { to, from } => {
@@ -190,6 +169,47 @@ impl Request {
         }
     }
 }
+
+/// Adds traces to the archive at `to`, and says what became of each.
+fn export_parquet(
+    to: &Path,
+    mut labels: Labels,
+    dictionaries: &[PathBuf],
+    traces: &[PathBuf],
+) -> Result<End> {
+    labels.host = labels.host.or_else(this_host).filter(|host| !host.is_empty());
+    let dictionaries = traces::dictionaries(dictionaries)?;
+    let mut end = End::Done;
+    for path in traces::expand(traces)? {
+        // Names of files may be those of others.
+        let name = printable(&path.path.to_string_lossy());
+        if path.is_of_trace() {
+            print(&format!("{name}: {OF_TRACE}\n"))?;
+            continue;
+        }
+        let mut trace = match TraceLog::open(&path, &dictionaries) {
+            Err(_) if path.is_gone() => continue,
+            // What else is in a directory keeps no trace back.
+            Err(failure) if path.is_found => {
+                say(&failure);
+                end = End::Failed;
+                continue;
+            }
+            opened => opened?,
+        };
+        let exported = archive::export(&mut trace, &labels, to)?;
+        let outcome = exported.map_or_else(|| OLDER.to_owned(), counted);
+        print(&format!("{name}: {outcome}\n"))?;
+        if !trace.pages.log().is_complete() {
+            say(&damaged(Path::new(&trace.name)).as_warning());
+            end = if end == End::Done { End::Incomplete } else { end };
+        }
+    }
+    Ok(end)
+}
+
+/// The outcome for the recording of a trace: both would have messages that died with a process.
+const OF_TRACE: &str = "not exported by itself, since it is the recording of a trace that is there";
 
 /// The outcome for a copy of a trace that had grown when it was exported.
 const OLDER: &str = "not exported, since the archive has more of this trace";

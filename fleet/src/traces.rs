@@ -129,6 +129,11 @@ impl TracePath {
         }
     }
 
+    /// Returns whether the file is the recording of a trace that is there.
+    pub(crate) fn is_of_trace(&self) -> bool {
+        self.open().and_then(|file| head(&file)).is_ok_and(|head| is_of_trace(&head))
+    }
+
     /// Returns whether the file is not there any more, as a segment that its program has removed
     /// after it was found.
     pub(crate) fn is_gone(&self) -> bool {
@@ -260,9 +265,10 @@ pub(crate) fn head(file: &File) -> io::Result<Vec<u8>> {
 /// The part of a recording that says of which kind it is, in bytes.
 const RECORDING_HEAD: usize = 64 << 10;
 
-/// Returns whether the trace that a recording with this head names is there.
-pub(crate) fn has_trace(head: &[u8]) -> bool {
-    let recording = Recording::parse(head).ok();
+/// Returns whether a file with this head is the recording of a trace that is there: that has its
+/// messages, or is completed by them.
+pub(crate) fn is_of_trace(head: &[u8]) -> bool {
+    let recording = Recording::parse(head).ok().filter(Recording::streams);
     let trace = recording.and_then(|recording| recording.trace());
     trace.is_some_and(|trace| {
         // A segment has another name when it is complete.

@@ -129,7 +129,7 @@ pub(crate) const STEPS: [NamedStep; 22] = [
     ),
     (
         "archives",
-        "every trace that the tests make comes back from an archive, as lines and as a trace",
+        "every trace that the tests make comes back from an archive, as lines and as a trace; and for PROTOLOG_SOAK_SECONDS, by default 180, programs and exporters are killed",
         |_| archives(),
     ),
     (
@@ -225,6 +225,7 @@ fn archives() -> Result<()> {
     // What fails here fails in `test`, too; traces that were made by then are checked.
     let tested = shell::run(&mut tests);
     fleet::test_with("kinds", ("PROTOLOG_KEPT_BEFORE", kept.as_os_str()))?;
+    fleet::test_with("archive", (IN_FULL.0, IN_FULL.1.as_ref()))?;
     workspace::empty_dir(&kept)?;
     tested
 }

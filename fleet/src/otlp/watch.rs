@@ -201,8 +201,7 @@ impl Watch {
         let file = path.open().map_err(failed)?;
         let head = traces::head(&file).map_err(failed)?;
         if Recording::matches(&head) {
-            let streams = Recording::parse(&head).is_ok_and(|recording| recording.streams());
-            if streams && traces::has_trace(&head) {
+            if traces::is_of_trace(&head) {
                 // Its trace is sent.
                 return Ok(Some(Watched::Done(size, None)));
             }
