@@ -7,6 +7,8 @@ use protolog_testkit::{Random, temp_dir_for_sockets};
 use std::io::{Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
+use std::thread;
+use std::time::{Duration, Instant};
 
 const METHODS: [&str; 8] = [
     "InitializeConnection",
@@ -235,5 +237,26 @@ fn commands_that_wait_take_little_memory() {
     (0..20).for_each(|_| it.command(&flush));
     let said = child.tell("disconnected");
     assert!(said.contains("more commands than can be done"), "{said}");
+    child.end();
+}
+
+/// Other frames without end are no answer.
+#[test]
+fn a_service_that_sends_other_frames_without_end_is_given_up() {
+    let dir = temp_dir_for_sockets();
+    let socket = dir.path().join("producer");
+    let listener = UnixListener::bind(&socket).expect("listen");
+    let path = socket.to_str().expect("UTF-8");
+    let Some(mut child) = RunningChild::start(path, "", &dir.path().join("logged")) else { return };
+    let (mut socket, _) = listener.accept().expect("a producer");
+    let begun = Instant::now();
+    thread::spawn(move || {
+        let body = Body::InvokeReply { success: true, has_more: true, reply: b"" };
+        let frame = Frame { request_id: 1000, body }.encode().expect("a frame");
+        while socket.write_all(&frame).is_ok() {}
+    });
+    let said = child.tell("failed");
+    assert!(said.contains("does not answer"), "{said}");
+    assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
     child.end();
 }

@@ -207,6 +207,10 @@ final class Link implements AutoCloseable {
     /** Waits for the next frame until {@code by}, of {@link System#nanoTime}; 0 for any time. */
     private Frame receive(long by) throws IOException {
         while (true) {
+            // Who sends other frames without end does not answer either.
+            if (by != 0 && by - System.nanoTime() <= 0) {
+                throw new IOException("the service does not answer");
+            }
             Frame frame = input.next();
             if (frame != null) {
                 return frame;

@@ -65,6 +65,7 @@ public final class Producer implements Runnable {
             RuntimeThread.start(producer.thread);
         } catch (IOException e) {
             running = null;
+            producer.state.setDisconnected(e.getMessage());
             producer.state.endStartup();
         }
     }
@@ -90,7 +91,8 @@ public final class Producer implements Runnable {
         while (!isStopped) {
             long began = System.nanoTime();
             state.setDisconnected(serve());
-            if (System.nanoTime() - began > LAST_PAUSE) {
+            // A service that has recorded something works: it may have been started anew.
+            if (state.takeRecorded() || System.nanoTime() - began > LAST_PAUSE) {
                 pause = FIRST_PAUSE;
             }
             for (long by = System.nanoTime() + pause; !isStopped && by - System.nanoTime() > 0;) {

@@ -19,6 +19,8 @@ final class ProducerState {
     private ForwardedSession startup;
     /** Why there is none; null if none was asked for, or there is one. */
     private String startupProblem;
+    /** A session has recorded this process since the last connection was made. */
+    private boolean hasRecorded;
 
     Status get() {
         return status;
@@ -39,7 +41,15 @@ final class ProducerState {
     }
 
     synchronized void setSessions(int sessions) {
+        hasRecorded |= sessions > 0;
         status = new Status(status.isConnected(), sessions, status.lastError(), status.notice(), status.lost());
+    }
+
+    /** True if a session has recorded this process since the last call. */
+    synchronized boolean takeRecorded() {
+        boolean before = hasRecorded;
+        hasRecorded = false;
+        return before;
     }
 
     synchronized void setNotice(String notice) {
