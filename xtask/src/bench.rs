@@ -3,8 +3,8 @@
 
 use crate::install::{self, Tool};
 use crate::tools::{
-    BABELTRACE, CC, CXX, JAVA, JDK_SOURCE, KOTLIN, LOGGERS, LTTNG, LTTNG_UST, NODE, NPM, PYTHON,
-    SPDLOG, STRACE, TIME, VALGRIND, ZSTD,
+    BABELTRACE, CC, CXX, FLEET_WHEELS, JAVA, JDK_SOURCE, KOTLIN, LOGGERS, LTTNG, LTTNG_UST, NODE,
+    NPM, PYTHON, SPDLOG, STRACE, TIME, VALGRIND, WHEELS, ZSTD,
 };
 use crate::{Result, shell};
 
@@ -12,7 +12,7 @@ use crate::{Result, shell};
 type Bench = (&'static str, &'static str, &'static [Tool]);
 
 /// All benches.
-pub(crate) const BENCHES: [Bench; 9] = [
+pub(crate) const BENCHES: [Bench; 10] = [
     (
         "tool",
         "protologtool over the sources of a JDK and of Kotlin, beside the floor: reading the same files",
@@ -57,6 +57,11 @@ pub(crate) const BENCHES: [Bench; 9] = [
         "perfetto",
         "messages into Perfetto's tracing service, beside its SDK for Rust and the layer for `tracing`; build and size",
         &[CC, CXX, TIME],
+    ),
+    (
+        "fleet",
+        "archives beside text and clp-s: bytes, searches in 10 million messages, 1,000 machines; logs to a collector",
+        &[CC, PYTHON, TIME, ZSTD, WHEELS, FLEET_WHEELS],
     ),
 ];
 

@@ -7,6 +7,7 @@
 mod compile;
 mod control;
 mod corpus;
+mod fleet;
 mod java;
 mod measure;
 mod outside;
@@ -64,6 +65,7 @@ fn bench(name: &str, report: &mut Report) -> Result<()> {
         "control" => control::run(),
         "java" => java::run(report),
         "perfetto" => perfetto::run(report),
+        "fleet" => fleet::run(report),
         other => Err(format!("no bench `{other}`")),
     }
 }
