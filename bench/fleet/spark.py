@@ -25,27 +25,31 @@ QUESTIONS = {
 }
 
 
-def tree(pid):
-    """A process and all that it has begun."""
-    try:
-        for thread in pathlib.Path(f"/proc/{pid}/task").iterdir():
-            for child in (thread / "children").read_text().split():
-                yield from tree(child)
-        yield pid
-    except OSError:
-        return
+def stats():
+    """The parent and the processor ticks of each process, with those of children that it has waited for.
+
+    The kernel's own lists of children may lack some while processes start and end.
+    """
+    for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            words = path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        yield int(path.parent.name), int(words[1]), sum(map(int, words[11:15]))
 
 
 def cpu():
-    """Processor seconds of all of them."""
-    ticks = 0
-    for pid in tree(os.getpid()):
-        try:
-            words = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        ticks += sum(map(int, words[11:15]))
-    return ticks / os.sysconf("SC_CLK_TCK")
+    """Processor seconds of this process and of all that it has begun."""
+    children, ticks = {}, {}
+    for pid, parent, own in stats():
+        children.setdefault(parent, []).append(pid)
+        ticks[pid] = own
+    total, todo = 0, [os.getpid()]
+    while todo:
+        pid = todo.pop()
+        total += ticks.get(pid, 0)
+        todo += children.get(pid, [])
+    return total / os.sysconf("SC_CLK_TCK")
 
 
 def main():
