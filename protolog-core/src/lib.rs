@@ -42,6 +42,7 @@ mod loss;
 pub mod note;
 mod param;
 pub mod printf;
+pub mod randomness;
 pub mod recorder;
 mod render;
 pub mod schema;

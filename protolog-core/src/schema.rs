@@ -128,6 +128,9 @@ pub mod message {
     pub const RATE_OF: u32 = 1001;
     /// Ours, uint32: absent for 1
     pub const RATE_KEPT: u32 = 1002;
+    /// Ours, uint32: all messages were kept, or none, that have the value of the argument with this
+    /// number, from 1; absent where each was kept by chance for itself
+    pub const RATE_BY: u32 = 1003;
 }
 
 /// `ProtoLogViewerConfig`: the dictionary

@@ -1,4 +1,4 @@
-"""Makes ids.tsv and xxh3.tsv with the PyPI package xxhash, packets.tsv, sampled.tsv and session.tsv by protobuf's rules, gaps.tsv by the published
+"""Makes ids.tsv and xxh3.tsv with the PyPI package xxhash, packets.tsv, sampled.tsv and session.tsv by protobuf's rules, randomness.tsv with xxhash and W3C's trace ids, gaps.tsv by the published
 SplitMix64 and Python's logarithms, numbers.tsv with Python's own `%`, which rounds and pads as C's printf does, and controls.tsv from Python's tables of
 Unicode: implementations that share no code with ours.
 
@@ -32,20 +32,31 @@ PACKETS = [
     ["long " * 40, 7, "b"],
 ]
 
-# Messages that were kept by chance: so many of so many, and their arguments.
+# Messages that were sampled: so many of so many were kept, 0 by chance, or by the argument of this number; and their arguments.
 SAMPLED = [
-    (1, 2, []),
-    (1, 100, [1]),
-    (1, 127, [True]),
-    (1, 128, [-1, 1.5]),
-    (2, 3, [512, "example.org"]),
-    (127, 16384, ["a", "grün €"]),
-    (128, 2_097_153, [7]),
-    (1, 1_000_000_000, [2**63 - 1, -(2**63), 0.5]),
-    (268_435_457, 1_000_000_000, []),
-    (999_999_999, 1_000_000_000, [1, "a", 2.5, True]),
-    (3, 1000, ["long " * 40, 7, "b"]),
+    (1, 2, 0, []),
+    (1, 100, 0, [1]),
+    (1, 127, 0, [True]),
+    (1, 128, 0, [-1, 1.5]),
+    (2, 3, 0, [512, "example.org"]),
+    (127, 16384, 0, ["a", "grün €"]),
+    (128, 2_097_153, 0, [7]),
+    (1, 1_000_000_000, 0, [2**63 - 1, -(2**63), 0.5]),
+    (268_435_457, 1_000_000_000, 0, []),
+    (999_999_999, 1_000_000_000, 0, [1, "a", 2.5, True]),
+    (3, 1000, 0, ["long " * 40, 7, "b"]),
+    (1, 100, 1, [42]),
+    (2, 3, 15, [True]),
+    (1, 1000, 2, [7, "request-1"]),
 ]
+# Values of arguments by which messages are kept.
+TRACE_IDS = ["4bf92f3577b34da6a3ce929d0e0e4736", "0AF7651916CD43DD8448EB211C80319C", "ffffffffffffffffffffffffffffffff", "0" * 32]
+TEXTS = ["", "a", "42", "-42", "true", "request-1", "grün €", "192.0.2.7:443", "long " * 60, "f" * 31, "f" * 33, "g" + "f" * 31, "ü" * 16]
+TRACE_PARENTS = ["00-%s-00f067aa0ba902b7-01" % id for id in TRACE_IDS]
+NO_TRACE_PARENTS = ["00-%s-00f067aa0ba902g7-01" % TRACE_IDS[0], "00-%s+00f067aa0ba902b7-01" % TRACE_IDS[0], "00-%s-00f067aa0ba902b7-1" % TRACE_IDS[0]]
+INTEGERS = [0, 1, 9, 10, 42, -1, -42, 2**31, 2**63 - 1, -(2**63), 2**63, 2**64 - 1]
+FLOATS = [0.0, -0.0, 1.5, 1e300]
+
 # Rates of gaps, and how many numbers are drawn for each.
 GAP_RATES = [(1, 1), (1, 2), (2, 3), (3, 10), (1, 100), (1, 5000), (999, 1000), (1, 1_000_000_000)]
 GAPS = 8
@@ -130,7 +141,7 @@ def field(number, value):
     return varint(number << 3) + varint(value)
 
 
-def packet(args, rate=(1, 1)):
+def packet(args, rate=(1, 1, 0)):
     """A message's packet but for its time, of a chunk without strings."""
     message = varint(1 << 3 | 1) + struct.pack("<Q", 0x0123456789ABCDEF)
     strings = {}
@@ -143,8 +154,8 @@ def packet(args, rate=(1, 1)):
             message += varint(4 << 3 | 1) + struct.pack("<d", arg)
         else:
             message += field(2, strings.setdefault(arg, len(strings) + 1))
-    kept, of = rate
-    message += (field(1001, of) if of > 1 else b"") + (field(1002, kept) if kept > 1 else b"")
+    kept, of, by = rate
+    message += (field(1001, of) if of > 1 else b"") + (field(1002, kept) if kept > 1 else b"") + (field(1003, by) if of > 1 and by else b"")
     interned = b"".join(
         field(36, field(1, iid) + field(2, text.encode())) for text, iid in strings.items()
     )
@@ -164,8 +175,25 @@ def packets():
 
 def sampled():
     yield "rate\targs\tpacket"
-    for kept, of, args in SAMPLED:
-        yield f"{kept}/{of}\t{','.join(map(shown, args))}\t{packet(args, (kept, of)).hex()}"
+    for kept, of, by, args in SAMPLED:
+        rate = f"{kept}/{of}" + (f":arg{by}" if by else "")
+        yield f"{rate}\t{','.join(map(shown, args))}\t{packet(args, (kept, of, by)).hex()}"
+
+
+def randomness():
+    """The kind of a value, the value, and its randomness: the last 56 bits of a trace id, of another value those of a hash."""
+    yield "kind\tvalue\trandomness"
+    of_hash = lambda data: f"{xxhash.xxh3_64_intdigest(data) % 2**56:014x}"
+    for text in TEXTS + NO_TRACE_PARENTS:
+        yield f"text\t{text}\t{of_hash(text.encode())}"
+    for text, trace_id in zip(TRACE_IDS + TRACE_PARENTS, TRACE_IDS * 2):
+        yield f"text\t{text}\t{trace_id[-14:].lower()}"
+    for number in INTEGERS:
+        yield f"integer\t{number}\t{of_hash(str(number).encode())}"
+    for number in FLOATS:
+        yield f"float\t{number!r}\t{of_hash(struct.pack('<d', number))}"
+    for value in ["true", "false"]:
+        yield f"bool\t{value}\t{of_hash(value.encode())}"
 
 
 def split_mix(state):
@@ -258,6 +286,7 @@ def main():
     lines = ["args\tpacket", *("\t".join(row) for row in packets())]
     (folder / "packets.tsv").write_text("\n".join(lines) + "\n")
     (folder / "sampled.tsv").write_text("\n".join(sampled()) + "\n")
+    (folder / "randomness.tsv").write_text("\n".join(randomness()) + "\n")
     (folder / "gaps.tsv").write_text("\n".join(gaps()) + "\n")
     (folder / "session.tsv").write_text("\n".join(session()) + "\n")
     (folder / "numbers.tsv").write_text("\n".join(numbers()) + "\n")

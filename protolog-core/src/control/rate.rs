@@ -5,7 +5,12 @@
 //! 1%         the same
 //! 0.25%      one of 400
 //! 2/3        two of three
+//! 1/100 by arg1, or 1/100:arg1
+//!            all messages with one of 100 values of their first argument
 //! ```
+//!
+//! With an argument the decision is that of [`crate::randomness`]: the same for all messages with
+//! one value, in each program and at each time.
 //!
 //! Invariant: at least one message in [`MAX`] is kept, and at most all of them; the fraction is
 //! reduced, so that equal rates have equal words.
@@ -15,14 +20,24 @@ use core::fmt;
 /// The largest number of messages of which a rate keeps some.
 pub const MAX: u32 = 1_000_000_000;
 
+/// The greatest number of an argument by which messages are kept.
+pub const MAX_BY: u8 = 15;
+
 /// The digits behind the point of a percentage.
 const DECIMALS: usize = 7;
 
-/// So many messages are kept of so many, each by chance.
+/// Bits of a word for the argument's number, and for those and a number of messages.
+const BY_BITS: u32 = 4;
+const OF_BITS: u32 = 30 + BY_BITS;
+
+/// So many messages are kept of so many: each by chance, or all together that have one value of an
+/// argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rate {
     kept: u32,
     of: u32,
+    /// The number of the argument, from 1; 0 for none.
+    by: u8,
 }
 
 impl Rate {
@@ -35,12 +50,32 @@ impl Rate {
         while rest != 0 {
             (divisor, rest) = (rest, divisor % rest);
         }
-        Some(Self { kept: kept / divisor, of: of / divisor })
+        Some(Self { kept: kept / divisor, of: of / divisor, by: 0 })
+    }
+
+    /// The same rate by the argument of this number, from 1 to [`MAX_BY`]; none of another one.
+    #[must_use]
+    pub const fn by_argument(self, number: u8) -> Option<Self> {
+        if number == 0 || number > MAX_BY { None } else { Some(Self { by: number, ..self }) }
     }
 
     /// Parses a rate; none if the text is none.
     pub const fn parse(text: &str) -> Option<Self> {
         let text = text.trim_ascii().as_bytes();
+        let mut at = 0;
+        while at < text.len() && text[at] != b' ' && text[at] != b':' {
+            at += 1;
+        }
+        let (fraction, by) = text.split_at(at);
+        let Some(rate) = Self::parse_fraction(fraction) else { return None };
+        if by.is_empty() {
+            return Some(rate);
+        }
+        let Some(number) = argument(by) else { return None };
+        rate.by_argument(number)
+    }
+
+    const fn parse_fraction(text: &[u8]) -> Option<Self> {
         let (mut at, mut kept, mut of) = (0, 0, 1);
         let mut digits = 0;
         while at < text.len() && text[at].is_ascii_digit() {
@@ -112,6 +147,12 @@ impl Rate {
         f64::from(self.of) / f64::from(self.kept)
     }
 
+    /// Returns the number of the argument by which messages are kept, from 1; none of those that
+    /// are kept by chance, each for itself.
+    pub const fn by(self) -> Option<u8> {
+        if self.by == 0 { None } else { Some(self.by) }
+    }
+
     /// Returns whether every message is kept.
     pub const fn keeps_all(self) -> bool {
         self.kept == self.of
@@ -119,19 +160,53 @@ impl Rate {
 
     /// Returns the rate in one word, which is not 0.
     pub const fn to_word(self) -> u64 {
-        (self.kept as u64) << 32 | self.of as u64
+        (self.kept as u64) << OF_BITS | (self.of as u64) << BY_BITS | self.by as u64
     }
 
     /// Returns the rate that has this word; none if that is 0.
     pub const fn from_word(word: u64) -> Option<Self> {
-        let (kept, of) = ((word >> 32) as u32, word as u32);
-        if kept == 0 || kept > of { None } else { Some(Self { kept, of }) }
+        let (kept, of) = ((word >> OF_BITS) as u32, (word << 30 >> (30 + BY_BITS)) as u32);
+        let by = (word & MAX_BY as u64) as u8;
+        if kept == 0 || kept > of { None } else { Some(Self { kept, of, by }) }
+    }
+}
+
+const _: () = assert!(MAX < 1 << 30 && (MAX_BY as u32) < 1 << BY_BITS);
+
+/// The number of the argument in ` by arg1` or `:arg1`.
+const fn argument(text: &[u8]) -> Option<u8> {
+    let name = match text.split_first() {
+        Some((b':', name)) => name,
+        _ => {
+            let text = text.trim_ascii_start();
+            let Some((word, name)) = text.split_at_checked(2) else { return None };
+            // Of letters, as Rust 1.85 has it in constants.
+            let is_word = matches!(word, [b'b' | b'B', b'y' | b'Y']);
+            let trimmed = name.trim_ascii_start();
+            if !is_word || trimmed.len() == name.len() {
+                return None;
+            }
+            trimmed
+        }
+    };
+    let Some((word, digits)) = name.split_at_checked(3) else { return None };
+    if !matches!(word, [b'a' | b'A', b'r' | b'R', b'g' | b'G']) {
+        return None;
+    }
+    match digits {
+        [one @ b'1'..=b'9'] => Some(*one - b'0'),
+        [b'1', two @ b'0'..=b'5'] => Some(10 + *two - b'0'),
+        _ => None,
     }
 }
 
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.kept, self.of)
+        write!(f, "{}/{}", self.kept, self.of)?;
+        match self.by {
+            0 => Ok(()),
+            by => write!(f, ":arg{by}"),
+        }
     }
 }
 
@@ -155,6 +230,8 @@ mod tests {
         }
         assert!(checked > 30);
         assert_eq!(Rate::from_word(0), None);
+        assert_eq!(Rate::parse("1%").and_then(Rate::by), None);
+        assert_eq!(Rate::parse("1% by arg15").and_then(Rate::by), Some(15));
         let rate = Rate::parse("2.5%").map(|rate| (rate.probability(), rate.weight()));
         assert_eq!(rate, Some((0.025, 40.0)));
     }
