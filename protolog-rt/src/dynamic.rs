@@ -56,7 +56,7 @@ pub(crate) fn log_to(group: &'static GroupInfo, level: Level, template: &str, ar
     } else {
         RuledCall::default()
     };
-    if let Some(passed) = log::pass_taken(ruled, level, group) {
+    if let Some(passed) = log::pass_taken(ruled, level, group, args) {
         log_passed(group, level, (template, args), passed);
     }
 }

@@ -3,7 +3,6 @@
 
 #![allow(clippy::inline_always)] // The parts of a site are immediates only where this is inlined.
 
-use crate::level::rules::take_kept;
 use crate::log::{self, FastArgs, Passed, trace_by_rule, trace_sampled};
 use crate::note::NoteRef;
 use crate::site::{self, GroupLevel, Site};
@@ -54,10 +53,11 @@ fn emit_with_text<A: FastArgs, R: Borrow<A>>(head: Head, note: NoteRef, args: R)
     let (group, level) = head.group_level.parts();
     let key = site::key(note, head.id);
     let rule = log::state(head, note);
+    let Some(passed) = log::pass_asked(head, key, rule, args) else { return };
     if rule.is_printed(group.is_text_enabled(level)) {
         text::emit_text(head.id, level, group.tag, note.bytes(), args);
     }
-    match take_kept(key) {
+    match passed.rate {
         None => trace_by_rule(head.id, level, group, args, rule),
         rate => trace_sampled(head.id, level, group, args, Passed { state: rule, rate }),
     }

@@ -7,9 +7,10 @@
 use crate::dynamic;
 use crate::emit::emit;
 use crate::level::rules::take_kept;
-use crate::log::{Passed, ask_id, trace_passed};
+use crate::log::{Passed, ask_id, pass_asked, trace_passed};
 use crate::site;
 use crate::text;
+use crate::writer::Head;
 use crate::writer::arg_slice::ArgSlice;
 use protolog_core::{Arg, Level};
 
@@ -31,7 +32,8 @@ pub fn log_slice(site: ForeignSite, args: &[Arg<'_>]) {
     let site = site.0;
     let (group, level) = site.group_level.parts();
     let key = site::key(site.note, site.id);
-    let passed = Passed { state: group.rule_of(key), rate: take_kept(key) };
+    let (state, head) = (group.rule_of(key), Head { id: site.id, group_level: site.group_level });
+    let Some(passed) = pass_asked(head, key, state, &ArgSlice(args)) else { return };
     if passed.state.is_printed(group.is_text_enabled(level)) {
         text::emit_text(site.id, level, group.tag, site.note.bytes(), &ArgSlice(args));
     }
@@ -41,7 +43,7 @@ pub fn log_slice(site: ForeignSite, args: &[Arg<'_>]) {
 /// Logs a message whose template is in no note that a reader can read.
 pub fn log_dynamic(site: ForeignSite, template: &str, args: &[Arg<'_>]) {
     let (group, level) = site.0.group_level.parts();
-    match take_kept(site.0.id) {
+    match take_kept(site.0.id, || group.has_rules()) {
         None => dynamic::log_to(group, level, template, args),
         // It was sampled once.
         rate => {

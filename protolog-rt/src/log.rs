@@ -8,6 +8,7 @@ use crate::writer::arg_slice::ArgSlice;
 use crate::writer::sampled::Sampled;
 use crate::writer::{self, Decision, Head, HeldBack, Recalled, RecalledCall, Sought};
 use protolog_core::control::rate::Rate;
+use protolog_core::randomness::randomness;
 use protolog_core::{Arg, Level, MAX_PARAMS};
 
 pub(crate) use crate::writer::args::Args;
@@ -67,8 +68,11 @@ fn ask_rules(group_level: GroupLevel, note: NoteRef) -> bool {
 fn ask_by_key(sought: Sought, group_level: GroupLevel, key: u64) -> bool {
     let (group, level) = group_level.parts();
     let Some(call) = group.ask_call(level, key) else { return false };
-    let Some(passed) = pass(call, level, group, Some(sought)) else { return false };
-    rules::note_kept(key, passed.rate);
+    // What an argument decides is decided once it is there.
+    if !call.state.is_by_argument() {
+        let Some(passed) = pass(call, level, group, Some(sought)) else { return false };
+        rules::note_kept(key, passed.rate, sought.generation());
+    }
     sought.remember(call, Refused::NEVER);
     true
 }
@@ -83,7 +87,7 @@ fn address(note: NoteRef) -> u64 {
 #[inline]
 fn note_unsampled(key: impl FnOnce() -> u64) {
     if rules::has_kept() {
-        rules::note_kept(key(), None);
+        rules::note_kept(key(), None, 0);
     }
 }
 
@@ -111,7 +115,7 @@ fn pass(
     sought: Option<Sought>,
 ) -> Option<Passed> {
     // Sessions of a host do not hear at which rate; so such a message is kept.
-    let is_sampled = call.is_sampled() && group.at_host().is_none();
+    let is_sampled = call.is_by_chance() && group.at_host().is_none();
     let sampled = if is_sampled {
         sought.and_then(|sought| sought.sample(call)).unwrap_or_else(|| call.sample())
     } else {
@@ -132,17 +136,69 @@ fn pass(
     }
 }
 
-/// As [`pass`]; a message that nobody takes passes.
+/// As [`pass`], for a message with these arguments; one that nobody takes passes.
 pub(crate) fn pass_taken(
     call: RuledCall,
     level: Level,
     group: &'static GroupInfo,
+    args: &[Arg<'_>],
 ) -> Option<Passed> {
-    if group.takes(level, call.state) {
-        pass(call, level, group, None)
-    } else {
+    if !group.takes(level, call.state) {
         Some(Passed { state: call.state, rate: None })
+    } else if call.state.is_by_argument() {
+        pass_by_argument(call, level, group, &|number| randomness_of(&ArgSlice(args), number))
+    } else {
+        pass(call, level, group, None)
     }
+}
+
+/// As [`pass`], for a call with a key whose arguments were evaluated since it was asked for. Its
+/// rate is that which was noted then, or one of its arguments decides.
+pub(crate) fn pass_asked<A: Args>(
+    head: Head,
+    key: u64,
+    state: SiteState,
+    args: &A,
+) -> Option<Passed> {
+    let (group, level) = head.group_level.parts();
+    let rate = rules::take_kept(key, || group.has_rules());
+    if rate.is_some() || !state.is_by_argument() {
+        return Some(Passed { state, rate });
+    }
+    let call = rules::ruled_call_of_key(key);
+    pass_by_argument(call, level, group, &|number| randomness_of(args, number))
+}
+
+/// As [`pass`], for a call that is sampled by an argument, whose randomness `randomness` returns by
+/// its number.
+#[cold]
+fn pass_by_argument(
+    call: RuledCall,
+    level: Level,
+    group: &'static GroupInfo,
+    randomness: &dyn Fn(u8) -> Option<u64>,
+) -> Option<Passed> {
+    // As in `pass`.
+    let sampled =
+        if group.at_host().is_none() { call.sample_by_argument(randomness) } else { Ok(None) };
+    let Ok(rate) = sampled else { return count(call, level, group, HeldBack::PassedOver) };
+    match call.pass_limits() {
+        Ok(()) => Some(Passed { state: call.state, rate }),
+        Err((now, _)) => count(call, level, group, HeldBack::Limited { now }),
+    }
+}
+
+/// Returns the randomness of the argument with this number, from 1.
+#[cold]
+fn randomness_of<A: Args>(args: &A, number: u8) -> Option<u64> {
+    let (mut left, mut found) = (number, None);
+    args.visit(&mut |arg| {
+        if left == 1 {
+            found = Some(randomness(arg));
+        }
+        left = left.saturating_sub(1);
+    });
+    found
 }
 
 /// Counts a message that does not pass.

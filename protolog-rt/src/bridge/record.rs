@@ -39,7 +39,7 @@ pub(super) fn write(
         let known = call(group, level, file, &lines);
         ruled = rules::ruled_call(&Call { id: Some(id), template: text, ..known });
     }
-    let Some(passed) = log::pass_taken(ruled, level, group) else { return };
+    let Some(passed) = log::pass_taken(ruled, level, group, &[Arg::Str(text)]) else { return };
     let rule = passed.state;
     if rule.is_printed(group.is_text_enabled(level)) {
         crate::text::emit_dynamic(level, group.tag, "%s", &[Arg::Str(text)]);

@@ -168,7 +168,7 @@ fn write(site: &Callsite, fields: &EventFields) {
     count_cut(fields, group, level);
     fields.with_args(|args| {
         let ruled = if rules::is_any() { rule_of(site, fields) } else { RuledCall::default() };
-        let Some(passed) = log::pass_taken(ruled, level, group) else { return };
+        let Some(passed) = log::pass_taken(ruled, level, group, args) else { return };
         let rule = passed.state;
         if rule.is_printed(group.is_text_enabled(level)) {
             crate::text::emit_dynamic(level, group.tag, &fields.template(), args);

@@ -159,6 +159,11 @@ impl GroupInfo {
         is_on.then_some(call)
     }
 
+    /// Returns whether calls of the group ask the rules.
+    pub(crate) fn has_rules(&self) -> bool {
+        self.word() & SITE_RULES != 0
+    }
+
     /// Returns whether a message of a call with this state is recorded or printed.
     pub(crate) fn takes(&self, level: Level, state: SiteState) -> bool {
         self.is_trace_enabled(level) && !state.is_untraced()

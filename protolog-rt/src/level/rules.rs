@@ -41,6 +41,7 @@ use protolog_core::Level;
 use protolog_core::control::rate::Rate;
 use protolog_core::control::selector::{Call, Selector};
 use protolog_core::control::site_rule::SiteSetting;
+use protolog_core::randomness::threshold;
 use site_limits::{SiteLimits, is_sampled};
 use std::collections::{BTreeMap, HashSet};
 use table::Ruled;
@@ -159,7 +160,7 @@ pub(crate) fn ruled_call(call: &Call<'_>) -> RuledCall {
     let find = |all: &[Rule]| {
         let (state, limits) = fold(all, call.level, |selector| selector.takes(call));
         let sampling = limits.sampling();
-        RuledCall { state, limits: run_time::buckets(all, call, limits), sampling }
+        RuledCall::new(state, run_time::buckets(all, call, limits), sampling)
     };
     with_rules(find).unwrap_or_default()
 }
@@ -174,7 +175,7 @@ pub(crate) fn may_switch_on(call: &Call<'_>) -> bool {
 }
 
 /// Returns what rules make of the call with this key: the address of its note, or else its id.
-pub(super) fn ruled_call_of_key(key: u64) -> RuledCall {
+pub(crate) fn ruled_call_of_key(key: u64) -> RuledCall {
     table::get(key)
 }
 
@@ -290,7 +291,7 @@ fn look_at_calls(applied: &mut Applied) {
         let sampling = limits.sampling();
         let limits = limits.buckets(&all, BucketKey::Call(*key), call.group, &mut applied.buckets);
         let (key, id, is_on) = (*key, call.id.unwrap_or_default(), state.switches_on());
-        let made = RuledCall { state, limits, sampling };
+        let made = RuledCall::new(state, limits, sampling);
         ruled.push(Ruled { key, id, level, is_on, call: made });
         let on = if is_on { 1 << level.severity() } else { 0 };
         let is_sampled = made.is_sampled();
@@ -364,9 +365,15 @@ impl CallLimits {
 }
 
 impl RuledCall {
-    /// Returns its limits.
+    fn new(state: SiteState, limits: [u32; 2], sampling: Option<Sampling>) -> Self {
+        let is_by_argument = sampling.is_some_and(|sampling| sampling.rate.by().is_some());
+        Self { state: if is_by_argument { state.by_argument() } else { state }, limits, sampling }
+    }
+
+    /// Returns the limits that are asked before the arguments are evaluated. Those of a call that
+    /// is sampled by an argument are asked after.
     pub(crate) fn limits(self) -> CallLimits {
-        CallLimits(self.limits)
+        if self.state.is_by_argument() { CallLimits::NONE } else { CallLimits(self.limits) }
     }
 
     /// Takes a message into account that is about to be logged, so that the rest is for others.
@@ -392,8 +399,30 @@ impl RuledCall {
     }
 
     /// Returns whether messages are sampled.
-    pub(crate) fn is_sampled(self) -> bool {
+    fn is_sampled(self) -> bool {
         self.sampling.is_some()
+    }
+
+    /// Returns whether messages are sampled by chance, each for itself.
+    pub(crate) fn is_by_chance(self) -> bool {
+        self.is_sampled() && !self.state.is_by_argument()
+    }
+
+    /// As [`Self::sample`], by an argument, whose randomness `randomness` returns by its number. A
+    /// message without that argument is kept for sure.
+    ///
+    /// # Errors
+    /// It is passed over.
+    pub(crate) fn sample_by_argument(
+        self,
+        randomness: &dyn Fn(u8) -> Option<u64>,
+    ) -> Result<Option<Rate>, NotKept> {
+        let Some(Sampling { rate, .. }) = self.sampling else { return Ok(None) };
+        let Some(randomness) = rate.by().and_then(randomness) else { return Ok(None) };
+        if randomness < threshold(rate) {
+            return Err(NotKept);
+        }
+        Ok(Some(rate).filter(|rate| !rate.keeps_all()))
     }
 }
 

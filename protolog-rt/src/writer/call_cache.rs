@@ -218,9 +218,14 @@ impl Sought {
         })
     }
 
-    /// Remembers a call that is not sampled, and that finds no token for a while.
+    /// Returns the generation of the rules that the call is decided by, or an older one.
+    pub(crate) fn generation(self) -> u32 {
+        self.versions.generation
+    }
+
+    /// Remembers a call that is not sampled by chance, and that finds no token for a while.
     pub(crate) fn remember(self, call: RuledCall, refused: Refused) {
-        if call.is_sampled() {
+        if call.is_by_chance() {
             return;
         }
         let (group, _) = self.group_level.parts();
@@ -243,7 +248,7 @@ impl Sought {
             gap: 0,
             refused: Refused::NEVER,
             place: ELSEWHERE,
-            is_sampled: call.is_sampled(),
+            is_sampled: call.is_by_chance(),
             state: call.state,
             limits: call.limits(),
         }

@@ -18,14 +18,15 @@ pub(crate) struct Sampled<'a, A> {
 }
 
 /// The fields with the rate: their bits, and the number of their bytes.
-fn fields(rate: Rate) -> [(u128, usize); 2] {
+fn fields(rate: Rate) -> [(u128, usize); 3] {
     let field = |number: u32, value: u32| {
         let (name, name_len) = packed_varint(tag(number, WireType::Varint).into());
         let (bits, len) = packed_varint(value.into());
         (name | bits << (8 * name_len), name_len + len)
     };
     let kept = if rate.kept() == 1 { (0, 0) } else { field(message::RATE_KEPT, rate.kept()) };
-    [field(message::RATE_OF, rate.of()), kept]
+    let by = rate.by().map_or((0, 0), |by| field(message::RATE_BY, by.into()));
+    [field(message::RATE_OF, rate.of()), kept, by]
 }
 
 // SAFETY: *measured*: what the message's arguments promise, and the fields, which `measure` adds

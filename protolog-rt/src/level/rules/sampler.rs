@@ -12,6 +12,10 @@
 //! kept     rates of kept messages whose arguments are evaluated just now; by thread
 //! ```
 //!
+//! Arguments that panic leave their rate in `kept`. A later message of the call that asks notes its
+//! own above it. One that does not ask, because the rules are others by now and say nothing of its
+//! group, finds a rate of an older generation, and has none of its own.
+//!
 //! Invariants
 //! - *chance*: each message is kept with the probability of the rate that it is asked with,
 //!   whatever happened to others, or it is kept for sure and has no rate. The latter is for a
@@ -53,9 +57,19 @@ struct ThreadSampler {
     process: Cell<u32>,
     random: Cell<u64>,
     gaps: [DrawnGap; GAPS],
-    kept: [Cell<(u64, Option<Rate>)>; KEPT],
+    kept: [Cell<KeptRate>; KEPT],
     /// The number of kept messages, of which the last are in `kept`.
     kept_count: Cell<usize>,
+}
+
+/// A message that was kept and is not written yet.
+#[derive(Clone, Copy)]
+struct KeptRate {
+    /// Of its call; 0 for none.
+    key: u64,
+    rate: Option<Rate>,
+    /// That of the rules by which it was kept ([`super::generation`]).
+    generation: u32,
 }
 
 /// A gap that was drawn for a rule.
@@ -115,21 +129,26 @@ pub(crate) fn has_kept() -> bool {
     SAMPLER.with(|sampler| sampler.kept_count.get() > 0)
 }
 
-/// Notes the rate of a message of the call with this key that was kept, until it is written.
-pub(crate) fn note_kept(key: u64, rate: Option<Rate>) {
+/// Notes the rate of a message of the call with this key that was kept, until it is written;
+/// `generation` was read before its rules were.
+pub(crate) fn note_kept(key: u64, rate: Option<Rate>, generation: u32) {
     SAMPLER.with(|sampler| {
         // One without a rate may be within the arguments of one that has one.
         if rate.is_some() || has_kept() {
-            sampler.guarded(|sampler| sampler.note(key, rate));
+            sampler.guarded(|sampler| sampler.note(KeptRate { key, rate, generation }));
         }
     });
 }
 
-/// Takes the rate of the message of the call with this key that was kept last.
-pub(crate) fn take_kept(key: u64) -> Option<Rate> {
+/// Takes the rate of the message of the call with this key that was kept last; `has_rules` says
+/// whether calls of its group ask the rules now. Otherwise a rate of another generation is that of
+/// a message which was never written. (It may be the message's own where the rules have changed
+/// while its arguments were evaluated: then it stands for one message, not for several.)
+pub(crate) fn take_kept(key: u64, has_rules: impl FnOnce() -> bool) -> Option<Rate> {
     SAMPLER.with(|sampler| {
         let is_any = sampler.kept_count.get() > 0;
-        is_any.then(|| sampler.guarded(|sampler| sampler.take(key))).flatten().flatten()
+        let taken = is_any.then(|| sampler.guarded(|sampler| sampler.take(key)))???;
+        taken.rate.filter(|_| taken.generation == super::generation() || has_rules())
     })
 }
 
@@ -166,7 +185,7 @@ impl ThreadSampler {
             random: Cell::new(0),
             gaps: [const { DrawnGap { rate: Cell::new(0), rule: Cell::new(0), left: Cell::new(0) } };
                 GAPS],
-            kept: [const { Cell::new((0, None)) }; KEPT],
+            kept: [const { Cell::new(KeptRate::NONE) }; KEPT],
             kept_count: Cell::new(0),
         }
     }
@@ -222,21 +241,24 @@ impl ThreadSampler {
         gap(rate, random)
     }
 
-    fn note(&self, key: u64, rate: Option<Rate>) {
+    fn note(&self, kept: KeptRate) {
         let count = self.kept_count.get();
-        self.kept[count % KEPT].set((key, rate));
+        self.kept[count % KEPT].set(kept);
         self.kept_count.set(count + 1);
     }
 
-    fn take(&self, key: u64) -> Option<Rate> {
+    fn take(&self, key: u64) -> Option<KeptRate> {
         let count = self.kept_count.get();
         let mut recent = (count.saturating_sub(KEPT)..count).rev();
-        let at = recent.find(|at| self.kept[at % KEPT].get().0 == key)?;
-        let (_, rate) = self.kept[at % KEPT].replace((0, None));
+        let at = recent.find(|at| self.kept[at % KEPT].get().key == key)?;
         // Those behind it were never written, since their arguments panicked.
         self.kept_count.set(at);
-        rate
+        Some(self.kept[at % KEPT].replace(KeptRate::NONE))
     }
+}
+
+impl KeptRate {
+    const NONE: Self = Self { key: 0, rate: None, generation: 0 };
 }
 
 #[cfg(all(test, not(loom)))]

@@ -14,6 +14,8 @@ const TRACE_ON: u8 = 1;
 const TRACE_OFF: u8 = 2;
 const TEXT_ON: u8 = 4;
 const TEXT_OFF: u8 = 8;
+/// Its messages are sampled by the value of an argument. No rule's words are a part of it.
+const BY_ARGUMENT: u8 = 16;
 
 impl SiteState {
     /// A call of which rules say nothing.
@@ -47,6 +49,23 @@ impl SiteState {
         self.0 & TEXT_ON != 0 || is_group_printed && self.0 & TEXT_OFF == 0
     }
 
+    /// The same of a call whose messages are sampled by the value of an argument.
+    #[must_use]
+    pub(super) fn by_argument(self) -> Self {
+        Self(self.0 | BY_ARGUMENT)
+    }
+
+    /// The same of another one.
+    #[must_use]
+    pub(super) fn not_by_argument(self) -> Self {
+        Self(self.0 & !BY_ARGUMENT)
+    }
+
+    /// Returns whether its messages are sampled by the value of an argument.
+    pub(crate) fn is_by_argument(self) -> bool {
+        self.0 & BY_ARGUMENT != 0
+    }
+
     pub(super) fn switches_on(self) -> bool {
         self.0 & (TRACE_ON | TEXT_ON) != 0
     }
@@ -55,7 +74,7 @@ impl SiteState {
 impl fmt::Display for SiteState {
     /// Writes the words of a rule that does the same, or `-`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if *self == Self::default() {
+        if self.0 & !BY_ARGUMENT == 0 {
             return f.write_str("-");
         }
         let part = |on, off| match (self.0 & on != 0, self.0 & off != 0) {

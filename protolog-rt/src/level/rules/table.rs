@@ -133,11 +133,10 @@ impl TableEntry {
     fn load(&self) -> RuledCall {
         let rate = Rate::from_word(self.rate.load(Ordering::Relaxed));
         let rule = self.sampled_by.load(Ordering::Relaxed);
-        RuledCall {
-            state: SiteState(self.state.load(Ordering::Relaxed)),
-            limits: self.limits.each_ref().map(|limit| limit.load(Ordering::Relaxed)),
-            sampling: rate.map(|rate| Sampling { rate, rule }),
-        }
+        let state = SiteState(self.state.load(Ordering::Relaxed));
+        let limits = self.limits.each_ref().map(|limit| limit.load(Ordering::Relaxed));
+        // The state says what the rate does, also where another thread stores both just now.
+        RuledCall::new(state.not_by_argument(), limits, rate.map(|rate| Sampling { rate, rule }))
     }
 }
 

@@ -59,6 +59,11 @@ impl Builder {
     /// Messages of WARN and worse are all kept, unless the selector names their level, as `warn`
     /// does.
     ///
+    /// `1/100 by arg1` keeps all messages with one of 100 values of their first argument, and none
+    /// of the others, the same in each program: pass the id of a request there, or its trace id,
+    /// and requests are kept as wholes. Arguments have numbers from 1 to 15; a message without that
+    /// argument is kept.
+    ///
     /// It is a rule of the program, from the start of the session on, like that of an operator: it
     /// holds for all sessions and the text output, until another one of the same selector comes. If
     /// it takes no call that is known, a line on standard error says so.
@@ -101,7 +106,8 @@ impl Builder {
             };
             let rate = || {
                 Rate::parse(&value).map(Some).ok_or_else(|| {
-                    let help = "write a part of all messages, as in `1/100` or `0.5%`";
+                    let help =
+                        "write a part of all messages, as in `1/100`, `0.5%` or `1/100 by arg1`";
                     error(format!("invalid rate `{value}`"), help)
                 })
             };

@@ -199,6 +199,9 @@ fn packets_of_sampled_messages_match_the_vectors() {
         hex_of(&(), rate()),
         hex_of(&(Int(1), (Str("a"), (Float(2.5), (Bool(true), ())))), rate()),
         hex_of(&(Str(&"long ".repeat(40)), (Int(7), (Str("b"), ()))), rate()),
+        hex_of(&(Int(42), ()), rate()),
+        hex_of(&(Bool(true), ()), rate()),
+        hex_of(&(Int(7), (Str("request-1"), ())), rate()),
     ];
     assert!(actual.iter().eq(rows.iter().map(|row| row[2])), "{actual:#?}");
 }

@@ -206,19 +206,37 @@ fn a_child_draws_for_itself() {
 #[test]
 fn a_kept_message_has_its_own_rate_though_its_arguments_log() {
     let (one, other) = (Some(rate("1/2")), Some(rate("1/3")));
-    assert_eq!(take_kept(7), None);
-    note_kept(7, one);
-    note_kept(8, other);
-    note_kept(9, None);
-    assert_eq!([take_kept(9), take_kept(8), take_kept(8)], [None, other, None]);
+    let generation = super::super::generation();
+    let note = |key, rate| note_kept(key, rate, generation);
+    let take = |key| take_kept(key, || true);
+    assert_eq!(take(7), None);
+    note(7, one);
+    note(8, other);
+    note(9, None);
+    assert_eq!([take(9), take(8), take(8)], [None, other, None]);
     // The same call within its own arguments, at another rate, and for sure.
-    note_kept(7, other);
-    note_kept(7, None);
-    assert_eq!([take_kept(7), take_kept(7), take_kept(7), take_kept(7)], [None, other, one, None]);
+    note(7, other);
+    note(7, None);
+    assert_eq!([take(7), take(7), take(7), take(7)], [None, other, one, None]);
     // One that panicked is forgotten with the next one before it.
-    note_kept(1, one);
-    note_kept(2, other);
-    assert_eq!([take_kept(1), take_kept(2)], [one, None]);
+    note(1, one);
+    note(2, other);
+    assert_eq!([take(1), take(2)], [one, None]);
+}
+
+#[test]
+fn the_rate_of_a_message_that_panicked_is_no_later_ones() {
+    let (one, other) = (Some(rate("1/2")), Some(rate("1/3")));
+    let old = super::super::generation().wrapping_sub(1);
+    // A message that asks has its own above it.
+    note_kept(5, one, old);
+    note_kept(5, other, old.wrapping_add(1));
+    assert_eq!(take_kept(5, || true), other);
+    // One that does not ask has none; it asked if its group has rules.
+    assert_eq!(take_kept(5, || false), None);
+    note_kept(5, one, old);
+    assert_eq!(take_kept(5, || true), one);
+    assert_eq!(take_kept(5, || false), None);
 }
 
 #[test]
