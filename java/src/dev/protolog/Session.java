@@ -301,7 +301,9 @@ public final class Session implements AutoCloseable {
          * others there were, by group and level ({@link Summary#passedOver}), and each message that
          * was kept says at which rate, so that {@code protologtool read-log --estimate} tells how
          * many it stands for. Messages of WARN and worse are all kept, unless the selector names
-         * their level, as {@code warn} does.
+         * their level, as {@code warn} does. With {@code "1/100 by arg1"} all messages are kept
+         * that have one of 100 values of their first argument, and none of the others: requests as
+         * wholes, the same in each program and language.
          *
          * <p>It is a rule of the program, as of {@link #limit}.
          *

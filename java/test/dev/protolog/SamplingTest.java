@@ -5,6 +5,7 @@ import static dev.protolog.SelfTest.check;
 import dev.protolog.internal.dictionary.Dictionaries;
 import dev.protolog.internal.groups.GroupSettings;
 import dev.protolog.internal.proto.ProtoReader;
+import dev.protolog.internal.rules.Randomness;
 import dev.protolog.internal.rules.Rule;
 import dev.protolog.internal.rules.SiteRules;
 import dev.protolog.internal.text.LevelSet;
@@ -63,6 +64,7 @@ final class SamplingTest {
             ratesEnd(dir);
             whatIsPrinted();
             limitedAndSampled(dir);
+            byArgument(dir);
             ratesChangeInFlight(dir);
             cutFiles(dir);
             wrongRates();
@@ -214,6 +216,33 @@ final class SamplingTest {
     }
 
     /**
+     * Messages of one value are kept or passed over together, as a number and as a text; limits
+     * count those that are kept; one without the argument is kept.
+     */
+    private static void byArgument(Path dir) throws Exception {
+        Path file = dir.resolve("by.pftrace");
+        Session session = Session.builder().file(file).reportLosses(false).enableAll().sample(RADIO, "1/20 by arg1")
+                .limit("RADIO and debug-debug", "1/h burst 7").start();
+        int kept = 0;
+        long threshold = 0xf3_3333_3333_3333L;
+        for (int i = 0; i < CALLS; i++) {
+            kept += Randomness.of(i) >= threshold ? 1 : 0;
+            ProtoLogImpl.d(Group.RADIO, IDS.get(LogLevel.DEBUG), 1, i);
+            ProtoLogImpl.i(Group.RADIO, IDS.get(LogLevel.INFO), 1, i);
+            ProtoLog.i(Group.RADIO, "request %s of many", Integer.toString(i));
+        }
+        ProtoLog.i(Group.RADIO, "without a request");
+        Summary summary = session.stop();
+        check("near one of 20: " + kept, Math.abs(kept - CALLS / 20) < 150, true);
+        check("messages", summary.messages(), 7L + 2 * kept + 1);
+        check("limited", summary.lost(), kept - 7L);
+        Read read = read(List.of(file));
+        check("passed over", sum(read), 3L * (CALLS - kept));
+        check("rates", read.kept, Map.of("1/20", 7 + 2 * kept, "0/0", 1));
+        clear();
+    }
+
+    /**
      * The totals are exact, and the weights of those that were kept add up to them within six
      * standard deviations, though threads log and end while the rate changes; also in several
      * sessions.
@@ -310,7 +339,7 @@ final class SamplingTest {
     }
 
     private static void clear() {
-        for (String selector : List.of(RADIO, "RADIO", "RADIO and warn", "RADIO and debug", "\"at run time\"", "\"heard\"", "\"heard\" and debug")) {
+        for (String selector : List.of(RADIO, "RADIO", "RADIO and warn", "RADIO and debug", "RADIO and debug-debug", "\"at run time\"", "\"heard\"", "\"heard\" and debug")) {
             apply("site " + selector + "=default");
         }
     }

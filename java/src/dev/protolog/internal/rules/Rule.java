@@ -28,7 +28,7 @@ public record Rule(Selector selector, SiteSetting setting, GroupSettings.Source 
         Selector calls = selector(selector);
         Rate read = Rate.parse(rate);
         if (read == null) {
-            throw new IllegalArgumentException("invalid rate `" + rate + "`; write a part of all messages, as in `1/100` or `0.5%`");
+            throw new IllegalArgumentException("invalid rate `" + rate + "`; write a part of all messages, as in `1/100`, `0.5%` or `1/100 by arg1`");
         }
         return new Rule(calls, SiteSetting.ofRate(read), GroupSettings.Source.OTHER);
     }

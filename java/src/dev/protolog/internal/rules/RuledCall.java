@@ -15,6 +15,8 @@ public final class RuledCall {
     /** The rate at which it is sampled, null for none, and the number of the rule that says so. */
     private final Rate rate;
     private final int sampledBy;
+    /** Messages whose randomness is less are passed over, where an argument decides. */
+    private final long threshold;
 
     RuledCall(SiteSetting setting, Bucket ofCall, Bucket ofGroup, int sampledBy) {
         this.setting = setting;
@@ -22,6 +24,7 @@ public final class RuledCall {
         this.ofGroup = ofGroup;
         rate = setting.sample() == Rate.NONE ? null : setting.sample();
         this.sampledBy = sampledBy;
+        threshold = rate == null || rate.by() == 0 ? 0 : rate.threshold();
     }
 
     /** True if all sessions record it, whatever they record of its group. */
@@ -52,9 +55,19 @@ public final class RuledCall {
         return take(ofCall, leases, now) && take(ofGroup, leases, now);
     }
 
-    /** True if messages are kept by chance. */
+    /** True if messages are kept by chance, each for itself. */
     public boolean isSampled() {
-        return rate != null;
+        return rate != null && rate.by() == 0;
+    }
+
+    /** The number of the argument by which messages are kept, from 1; 0 for none. */
+    public int by() {
+        return rate == null ? 0 : rate.by();
+    }
+
+    /** Decides whether messages are kept whose argument has this {@link Randomness}. */
+    public boolean keeps(long randomness) {
+        return randomness >= threshold;
     }
 
     /** Decides whether a message is kept of those that are sampled. */
@@ -63,11 +76,23 @@ public final class RuledCall {
     }
 
     /**
-     * The rate that a message says which was kept: so many, in the upper half of the word, of so
-     * many; 0 for all.
+     * The rate that a message says which was kept, as a word; 0 for one of which all are kept.
      */
     public long rate() {
         return rate == null || rate.keepsAll() ? 0 : rate.toWord();
+    }
+
+    /** The parts of such a word: so many are kept, of so many, by this argument or none. */
+    public static int kept(long rate) {
+        return Rate.keptOf(rate);
+    }
+
+    public static int of(long rate) {
+        return Rate.ofOf(rate);
+    }
+
+    public static int by(long rate) {
+        return Rate.byOf(rate);
     }
 
     private static boolean take(Bucket bucket, Leases leases, long now) {

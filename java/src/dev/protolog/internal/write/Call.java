@@ -354,6 +354,9 @@ public final class Call {
             if (misfits != null && !replaceMisfits()) {
                 return;
             }
+            if (ruled.by() != 0 && !limits.keeps(this, ruled)) {
+                return;
+            }
             int word = group.word();
             int recorded = routes.recorded(word) & LevelSet.bit(level);
             String trace = null;

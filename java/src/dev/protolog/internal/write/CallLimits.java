@@ -4,8 +4,10 @@ import dev.protolog.LogLevel;
 import dev.protolog.internal.groups.GroupState;
 import dev.protolog.internal.groups.Switch;
 import dev.protolog.internal.rules.Leases;
+import dev.protolog.internal.rules.Randomness;
 import dev.protolog.internal.rules.RuledCall;
 import dev.protolog.internal.rules.Sampler;
+import dev.protolog.internal.text.Arguments;
 import dev.protolog.internal.text.LevelSet;
 
 /**
@@ -75,11 +77,43 @@ final class CallLimits {
         if (!isWanted(ruled, level, word, recorded)) {
             return false;
         }
-        if (!ruled.hasLimits() || passes(ruled)) {
+        // Where an argument decides which are kept, limits are for those.
+        if (!ruled.hasLimits() || ruled.by() != 0 || passes(ruled)) {
             return true;
         }
         holdBack(routes, recorded, state, LossCause.LIMITED);
         return false;
+    }
+
+    /**
+     * Decides about a message of a call that is sampled by an argument, which it has by now, as
+     * {@link #sample} and {@link #isDue} do before. One without that argument is kept for sure.
+     */
+    boolean keeps(Call call, RuledCall ruled) {
+        GroupState state = call.group;
+        SessionRoutes routes = SessionRoutes.of(state).of(ruled);
+        int recorded = routes.recorded(state.word()) & LevelSet.bit(call.level);
+        if (ruled.by() <= call.count) {
+            if (!ruled.keeps(randomness(call, ruled.by() - 1))) {
+                holdBack(routes, recorded, state, LossCause.passedOver(call.level));
+                return false;
+            }
+            call.rate = ruled.rate();
+        }
+        if (ruled.hasLimits() && !passes(ruled)) {
+            holdBack(routes, recorded, state, LossCause.LIMITED);
+            return false;
+        }
+        return true;
+    }
+
+    private static long randomness(Call call, int index) {
+        return switch (call.kind(index)) {
+            case Arguments.INTEGER -> Randomness.of(call.words[index]);
+            case Arguments.FLOATING -> Randomness.ofBits(call.words[index]);
+            case Arguments.BOOL -> Randomness.of(call.words[index] != 0);
+            default -> Randomness.of(call.texts[index]);
+        };
     }
 
     private static boolean isWanted(RuledCall ruled, LogLevel level, int word, int recorded) {

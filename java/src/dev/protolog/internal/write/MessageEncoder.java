@@ -2,6 +2,7 @@ package dev.protolog.internal.write;
 
 import dev.protolog.internal.proto.ProtoWriter;
 import dev.protolog.internal.proto.Utf8;
+import dev.protolog.internal.rules.RuledCall;
 import dev.protolog.internal.text.Arguments;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -28,8 +29,10 @@ final class MessageEncoder {
     /** The tags of a rate: one of so many, or more. */
     private static final int RATE_OF = 1001 << 3;
     private static final int RATE_KEPT = 1002 << 3;
+    /** The tag of the argument that decides. */
+    private static final int RATE_BY = 1003 << 3;
     /** The most bytes of a rate. */
-    private static final int MAX_RATE = 2 * (2 + 5);
+    private static final int MAX_RATE = 3 * (2 + 5);
     private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
     private static final int FIRST_SIZE = 256;
@@ -197,18 +200,25 @@ final class MessageEncoder {
     /** The fields of a rate, as {@code protolog-rt/src/writer/sampled.rs} writes them. */
     private static int putRate(byte[] to, int from, long rate) {
         int at = ProtoWriter.putVarint(to, from, RATE_OF);
-        at = ProtoWriter.putVarint(to, at, (int) rate);
-        int kept = (int) (rate >>> Integer.SIZE);
+        at = ProtoWriter.putVarint(to, at, RuledCall.of(rate));
+        int kept = RuledCall.kept(rate);
         if (kept != 1) {
             at = ProtoWriter.putVarint(to, at, RATE_KEPT);
             at = ProtoWriter.putVarint(to, at, kept);
+        }
+        int by = RuledCall.by(rate);
+        if (by != 0) {
+            at = ProtoWriter.putVarint(to, at, RATE_BY);
+            at = ProtoWriter.putVarint(to, at, by);
         }
         return at;
     }
 
     private static int sizeOfRate(long rate) {
-        int kept = (int) (rate >>> Integer.SIZE);
-        return rate == 0 ? 0 : 2 + ProtoWriter.sizeOf((int) rate) + (kept == 1 ? 0 : 2 + ProtoWriter.sizeOf(kept));
+        int kept = RuledCall.kept(rate);
+        int by = RuledCall.by(rate);
+        return rate == 0 ? 0 : 2 + ProtoWriter.sizeOf(RuledCall.of(rate)) + (kept == 1 ? 0 : 2 + ProtoWriter.sizeOf(kept))
+                + (by == 0 ? 0 : 2 + ProtoWriter.sizeOf(by));
     }
 
     private int intern(int tag, String text, boolean isRemembered) {

@@ -29,6 +29,7 @@ public final class SamplerTest {
             Rate rate = Rate.parse(row[0]);
             check("rate " + row[0], rate == null ? "" : rate.toString(), row[1]);
         }
+        consistent(vectors);
         for (String[] row : SelfTest.rows(vectors.resolve("gaps.tsv"), "rate\tstate\tnumber\tgap")) {
             long number = Long.parseUnsignedLong(row[2], 16);
             check("SplitMix64 in " + row[1], Sampler.mix(Long.parseUnsignedLong(row[1], 16)), number);
@@ -45,6 +46,29 @@ public final class SamplerTest {
             threadsTogetherAreUnbiased(threads);
         }
         threadsDrawForThemselves();
+    }
+
+    /** The randomness of values, and the thresholds of the table in OpenTelemetry's specification. */
+    private static void consistent(Path vectors) throws IOException {
+        for (String[] row : SelfTest.rows(vectors.resolve("randomness.tsv"), "kind\tvalue\trandomness")) {
+            long found = switch (row[0]) {
+                case "text" -> Randomness.of(row[1]);
+                case "float" -> Randomness.ofBits(Double.doubleToRawLongBits(Double.parseDouble(row[1])));
+                case "bool" -> Randomness.of(Boolean.parseBoolean(row[1]));
+                // Java has no unsigned ones.
+                default -> new java.math.BigInteger(row[1]).bitLength() < Long.SIZE ? Randomness.of(Long.parseLong(row[1])) : Randomness.of(row[1]);
+            };
+            check("randomness of " + row[0] + " " + row[1], String.format("%014x", found), row[2]);
+        }
+        for (String[] row : SelfTest.rows(vectors.resolve("thresholds.tsv"), "rate\tthree\tfour\tfive")) {
+            long threshold = Rate.parse(row[0]).threshold();
+            for (int precision = 3; precision <= 5; precision++) {
+                int leading = Long.numberOfLeadingZeros(~(threshold << Byte.SIZE)) / 4;
+                long unit = 1L << 56 - 4 * (precision + leading);
+                String digits = String.format("%014x", (threshold + unit / 2) / unit * unit);
+                check("threshold of " + row[0], digits.replaceAll("0+$", ""), row[precision - 2].replaceAll("0+$", ""));
+            }
+        }
     }
 
     /** Chi-squared over bins that each expect as many gaps: exceeded once in 100,000. */

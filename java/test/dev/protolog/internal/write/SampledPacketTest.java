@@ -40,8 +40,9 @@ public final class SampledPacketTest {
     }
 
     private static void log(String rate, String args) {
-        String[] numbers = rate.split("/");
-        long word = Long.parseLong(numbers[0]) << Integer.SIZE | Long.parseLong(numbers[1]);
+        String[] numbers = rate.split("/|:arg");
+        long by = numbers.length > 2 ? Long.parseLong(numbers[2]) : 0;
+        long word = Long.parseLong(numbers[0]) << 34 | Long.parseLong(numbers[1]) << 4 | by;
         Call call = Call.begin(LevelsTest.Group.QUIET, LogLevel.INFO, ID, 0, RuledCall.NONE, word);
         call.addAll(0, PacketTest.args(args)).end();
     }
