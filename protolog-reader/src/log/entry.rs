@@ -3,6 +3,7 @@
 use std::fmt;
 
 use protolog_core::control::rate::Rate;
+use protolog_core::randomness::randomness;
 use protolog_core::{Arg, ParamKind};
 use protozero::Reader;
 
@@ -82,13 +83,24 @@ impl<'a> Entry<'a> {
         if message_fields::outline(bytes, |_| {}).is_some() {
             return None;
         }
-        let (mut kept, mut of) = (1, None);
+        let (mut kept, mut of, mut by) = (1, None, None);
         self.visit_fields(|field| match field {
             MessageField::RateOf(number) => of = Some(number),
             MessageField::RateKept(number) => kept = number,
+            MessageField::RateBy(number) => by = Some(number),
             _ => {}
         });
-        Rate::new(kept, of?)
+        let rate = Rate::new(kept, of?)?;
+        by.map_or(Some(rate), |by| rate.by_argument(u8::try_from(by).ok()?))
+    }
+
+    /// The randomness of the argument by which it was kept, which messages have in common that were
+    /// kept together. None where its value is not known, and of one that was kept for itself.
+    pub fn randomness(&self) -> Option<u64> {
+        let by = self.rate()?.by()?;
+        let values = self.values();
+        let is_known = |arg: &Arg<'_>| !matches!(arg, Arg::Str(MISSING_STRING | CUT_TEXT));
+        values.argument(by.into()).filter(is_known).map(randomness)
     }
 
     /// The size of the message in the trace, in bytes, without its packet's timestamp and without
@@ -127,7 +139,10 @@ impl<'a> Entry<'a> {
                 values.args.push(Arg::Str(self.log.interned(index).unwrap_or(mark)));
             }
             MessageField::Unsigned(bits) => values.unsigned |= bits,
-            MessageField::StackTrace(_) | MessageField::RateOf(_) | MessageField::RateKept(_) => {}
+            MessageField::StackTrace(_)
+            | MessageField::RateOf(_)
+            | MessageField::RateKept(_)
+            | MessageField::RateBy(_) => {}
         });
         let (dictionary, id) = (self.log.dictionary(), values.message_id);
         let counts = || render::counts(&values.args);
@@ -162,7 +177,8 @@ impl<'a> Entry<'a> {
             MessageField::Unsigned(_)
             | MessageField::StackTrace(_)
             | MessageField::RateOf(_)
-            | MessageField::RateKept(_) => {}
+            | MessageField::RateKept(_)
+            | MessageField::RateBy(_) => {}
         });
         (id, counts)
     }

@@ -241,6 +241,7 @@ impl Sequence {
                 MessageField::Unsigned(bits) => content.add(6, bits.into()),
                 MessageField::RateOf(of) => content.add(7, of.into()),
                 MessageField::RateKept(kept) => content.add(8, kept.into()),
+                MessageField::RateBy(by) => content.add(9, by.into()),
             })?;
         }
         if let Some(event) = packet.track_event {
@@ -258,7 +259,7 @@ impl Sequence {
 
 /// The content of a packet, as a hash for each kind of value: writers order the kinds as they like.
 #[derive(Debug, Default)]
-struct Content([u64; 8]);
+struct Content([u64; 10]);
 
 impl Content {
     fn add(&mut self, kind: usize, value: u64) {

@@ -24,6 +24,8 @@ pub(crate) enum MessageField {
     /// The message was sampled, one of so many or several of them.
     RateOf(u32),
     RateKept(u32),
+    /// All were kept, or none, that have the value of the argument with this number.
+    RateBy(u32),
 }
 
 /// Calls `visitor` for each field, in the order of the wire.
@@ -45,6 +47,7 @@ pub(crate) fn visit(
             message::UNSIGNED => visitor(MessageField::Unsigned(field.as_u32()?)),
             message::RATE_OF => visitor(MessageField::RateOf(field.as_u32()?)),
             message::RATE_KEPT => visitor(MessageField::RateKept(field.as_u32()?)),
+            message::RATE_BY => visitor(MessageField::RateBy(field.as_u32()?)),
             message::STR_PARAM_IIDS => {
                 varints(field, |value| visitor(MessageField::String(value)))?;
             }

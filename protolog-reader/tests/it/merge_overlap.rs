@@ -293,3 +293,14 @@ proptest! {
         prop_assert_eq!(report.duplicates, all - expected.values().sum::<u64>());
     }
 }
+
+/// Rates are a part of what makes two messages the same.
+#[test]
+fn sampled_messages_are_told_apart_by_their_rates() {
+    let app = APP.replace("log(0x11, 1)", "log(0x11, 1) rate(2, 3, 1)");
+    let one = trace(&app);
+    check(&[&one, &one], TEXT, 7);
+    let other = trace(&app.replace("rate(2, 3, 1)", "rate(2, 3, 2)"));
+    let (report, _) = merged(&[&one, &other]);
+    assert_eq!(report.duplicates, 5, "those without a rate");
+}

@@ -103,7 +103,10 @@ impl Collected {
             MessageField::Float(_) => counts[ParamKind::Float as usize] += 1,
             MessageField::Bool(_) => counts[ParamKind::Bool as usize] += 1,
             MessageField::StackTrace(iid) => stack_trace = index_of(sequence.stack_traces.get(iid)),
-            MessageField::Unsigned(_) | MessageField::RateOf(_) | MessageField::RateKept(_) => {}
+            MessageField::Unsigned(_)
+            | MessageField::RateOf(_)
+            | MessageField::RateKept(_)
+            | MessageField::RateBy(_) => {}
         });
         // Otherwise the dictionary may not be whole yet.
         if self.pass == Pass::Entries {

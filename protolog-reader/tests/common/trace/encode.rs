@@ -121,6 +121,9 @@ fn encode_packet(out: &mut Fields<'_>, elements: &[Element]) {
                 if let Some(rate) = elements.iter().find(|it| it.name == "rate") {
                     message.uint64(message::RATE_OF, rate.number(1));
                     message.uint64(message::RATE_KEPT, rate.number(0));
+                    if rate.args.len() > 2 {
+                        message.uint64(message::RATE_BY, rate.number(2));
+                    }
                 }
             }
             "rate" => {}
