@@ -110,6 +110,43 @@ fn a_number_is_exact_only_where_none_was_passed_over() {
     assert!(estimate(&["--count"]).contains("exact"));
 }
 
+/// Messages of one request are one draw: the interval is as wide as their number makes it, and
+/// there is none of a few requests.
+#[test]
+fn messages_that_were_kept_together_are_one_draw() {
+    let mut trace = "@1 group(1, \"demo::Net\", \"Net\") message(0x11, DEBUG, 1, \"%s of request %d\") message(0x12, DEBUG, 1, \"end of %d\")\n@1 cleared info(7, 7, \"main\") passed_over(1, 1, 999)\n".to_owned();
+    for request in 0..20 {
+        for _ in 0..5 {
+            trace += &format!(
+                "@1 needs ts=1 string(1, \"part\") log(0x11, $1, {request}) rate(1, 10, 2)\n"
+            );
+        }
+        if request < 2 {
+            trace += &format!("@1 ts=1 log(0x12, {request}) rate(1, 10, 1)\n");
+        }
+    }
+    let estimate = |args: &[&str]| read(&trace, &[args, &["--estimate"]].concat());
+    let lines = estimate(&["--count-by", "template"]);
+    // Alone, they would be 830..1205.
+    assert_eq_text(
+        "      1000             661..1512  %s of request %d\n        20      of 2 values only  end of %d\n      1101                 exact  in all\n",
+        &lines,
+    );
+    let bars = estimate(&["--histogram", "--format", "csv"]);
+    assert!(bars.lines().nth(1).is_some_and(|line| line.ends_with(",1020,674,1543")), "{bars}");
+    let few = estimate(&["--count", "--grep", "end of", "--format", "json"]);
+    assert_eq!(few, "{\"estimate\":20,\"high\":null,\"low\":null}\n");
+    let json = read(&trace, &["--format", "json", "--grep", "end of"]);
+    assert!(json.contains("\"rate\":\"1/10:arg1\""), "{json}");
+    // The string of the argument is not there.
+    let lost = "@1 cleared needs ts=1 log(0x12, $9) rate(1, 10, 1)\n";
+    let lost = trace.replace("\"end of %d\"", "\"end of %s\"") + lost;
+    let (exit, _, errors) =
+        run(&[("app", description::trace(&lost))], &["app", "--count", "--estimate"]);
+    assert_eq!(exit, Exit::Failed, "{errors}");
+    assert!(errors.contains("no estimate: of a message that was kept by the value"), "{errors}");
+}
+
 #[test]
 fn no_estimate_is_made_of_what_nobody_knows() {
     let refused = |trace: &str, args: &[&str]| {

@@ -41,6 +41,10 @@ pub(crate) struct Counts {
     unseen: Unseen,
     /// Times of entries, for the histogram, and the messages that each stands for.
     times: Vec<(i64, f64)>,
+    /// For estimates: the randomness of those that were kept together, by their place in `times`.
+    together: HashMap<usize, u64>,
+    /// One was kept together with others of which nobody knows which.
+    lacks_value: bool,
     span: Option<(i64, i64)>,
 }
 
@@ -62,6 +66,8 @@ pub(crate) struct Counted {
     kind: GroupLevel,
     /// The messages that it stands for.
     weight: f64,
+    /// Set if it was kept together with others: of one randomness, if that is known.
+    together: Option<Option<u64>>,
 }
 
 impl Counted {
@@ -74,18 +80,35 @@ impl Counted {
 impl Counts {
     /// Counts by something, or by call site, with bytes; entries, or estimates of all messages.
     pub(crate) fn new(by: Option<CountBy>, is_estimate: bool) -> Self {
-        let (counted, unseen) = (HashMap::new(), Unseen::default());
-        Self { by, is_estimate, counted, unseen, times: Vec::new(), span: None }
+        Self {
+            by,
+            is_estimate,
+            counted: HashMap::new(),
+            unseen: Unseen::default(),
+            times: Vec::new(),
+            together: HashMap::new(),
+            lacks_value: false,
+            span: None,
+        }
     }
 
     /// An error if there is no estimate of what was counted.
     pub(crate) fn check(&self, log: &Log) -> Result<(), Failure> {
-        if self.is_estimate { estimate::check(log, &self.unseen) } else { Ok(()) }
+        if !self.is_estimate {
+            return Ok(());
+        }
+        if self.lacks_value {
+            let failure = Failure::new(
+                "no estimate: of a message that was kept by the value of an argument, that value is lost",
+            );
+            return Err(failure.help("count what is there, without `--estimate`"));
+        }
+        estimate::check(log, &self.unseen)
     }
 
     /// Adds an entry.
     pub(crate) fn add(&mut self, counted: Counted) {
-        let Counted { key, bytes, time, kind, weight } = counted;
+        let Counted { key, bytes, time, kind, weight, together } = counted;
         let (first, last) = self.span.unwrap_or((time, time));
         self.span = Some((first.min(time), last.max(time)));
         self.times.push((time, weight));
@@ -94,11 +117,17 @@ impl Counts {
         amount.bytes += bytes;
         if self.is_estimate {
             if weight > 1.0 {
-                self.unseen.note(kind, weight);
+                let is_together = together.is_some();
+                self.unseen.note(kind, if is_together { f64::INFINITY } else { weight });
+            }
+            self.lacks_value |= together == Some(None);
+            let together = together.flatten();
+            if let Some(randomness) = together {
+                self.together.insert(self.times.len() - 1, randomness);
             }
             amount.kinds.insert(kind);
-            amount.estimate.add(1.0, weight);
-            amount.estimate_of_bytes.add(bytes as f64, weight);
+            amount.estimate.add(1.0, weight, together);
+            amount.estimate_of_bytes.add(bytes as f64, weight, together);
         }
     }
 
@@ -132,10 +161,12 @@ impl Counts {
                 format!("{level} {group}: {}  ({})", template(), location(message))
             }
         };
-        let weight = entry.rate().map_or(1.0, Rate::weight);
+        let rate = entry.rate();
+        let weight = rate.map_or(1.0, Rate::weight);
+        let together = rate.and_then(Rate::by).map(|_| entry.randomness());
         let (bytes, time) = (entry.encoded_size() as u64, entry.time());
         let kind = message.map_or((None, None), |message| (Some(message.group), message.level));
-        Some(Counted { key, bytes, time, kind, weight })
+        Some(Counted { key, bytes, time, kind, weight, together })
     }
 
     /// The number of all entries.
@@ -157,7 +188,9 @@ impl Counts {
         let exact = estimate::exact_total(log, self.times.len() as u64).map(Interval::exact);
         exact.unwrap_or_else(|| {
             let mut sum = Estimate::default();
-            self.times.iter().for_each(|(_, weight)| sum.add(1.0, *weight));
+            for (index, (_, weight)) in self.times.iter().enumerate() {
+                sum.add(1.0, *weight, self.together.get(&index).copied());
+            }
             let is_one = |kind| self.counted.values().any(|amount| amount.has(kind));
             sum.interval_with(|| self.unseen.most(log, is_one))
         })
@@ -190,10 +223,11 @@ impl Counts {
     pub(crate) fn estimates(&self, log: &Log, most: usize, form: OutputFormat) -> String {
         let (by_bytes, total) = (self.by.is_none(), self.estimated_total(log));
         let mut lines: Vec<_> = self.counted.iter().collect();
-        let amount = |of: &Amount| if by_bytes { of.estimate_of_bytes } else { of.estimate };
-        lines.sort_by(|(one, a), (other, b)| {
-            amount(b).sum().total_cmp(&amount(a).sum()).then_with(|| one.cmp(other))
-        });
+        let sum = |of: &Amount| {
+            if by_bytes { of.estimate_of_bytes.sum() } else { of.estimate.sum() }
+        };
+        lines
+            .sort_by(|(one, a), (other, b)| sum(b).total_cmp(&sum(a)).then_with(|| one.cmp(other)));
         let names = "key,estimate,low,high,bytes,low_bytes,high_bytes,entries\r\n";
         let mut out = head(form, names);
         let rest = lines.split_off(lines.len().min(most));
@@ -299,8 +333,9 @@ impl Counts {
         };
         let mut times = times.with_format(format.unwrap_or(usual));
         let mut bars = vec![Estimate::default(); bar_of(last) + 1];
-        for (time, weight) in self.times {
-            bars[bar_of(time)].add(1.0, if self.is_estimate { weight } else { 1.0 });
+        for (index, (time, weight)) in self.times.into_iter().enumerate() {
+            let together = self.together.get(&index).copied();
+            bars[bar_of(time)].add(1.0, if self.is_estimate { weight } else { 1.0 }, together);
         }
         let most_unseen = if self.is_estimate { self.unseen.most(log, |_| true) } else { 0.0 };
         let bars = bars.into_iter().map(|bar| bar.interval_with(|| most_unseen));
