@@ -4,7 +4,9 @@
 
 use super::switched::{Program, done};
 use super::{classes, rewritten, tool};
-use protolog_reader::{Item, Log, Trace};
+use protolog_core::Arg;
+use protolog_core::randomness::{randomness, threshold};
+use protolog_reader::{Item, Log, Rate, Rendering, Trace};
 use protolog_testkit::serde_json::Value;
 use protolog_testkit::{check_trace, run_any, temp_dir, temp_dir_for_sockets, trace_processor};
 use std::collections::BTreeSet;
@@ -41,9 +43,13 @@ fn check_asked(dir: &Path, classes: &[PathBuf], is_rewritten: bool) {
     // The dictionary has one more that the program does not come to.
     let calls = if is_rewritten { 4 } else { 3 };
     let set = done(dir, &["sample", "NET", "1/50"], &[&program]);
-    let expected =
-        format!("Setting {calls} calls of client app.Sampled (pid PID) to sample:1/50\n");
+    let expected = format!(
+        "Setting {} calls of client app.Sampled (pid PID) to sample:1/50, and keeping all messages of 1 call of WARN and worse\n",
+        calls - 1
+    );
     assert!(set.starts_with(&expected), "{set}");
+    let marked: Vec<_> = set.lines().filter(|line| line.ends_with(" (all are kept)")).collect();
+    assert!(matches!(marked[..], [line] if line.contains(" WARN ")), "{set}");
     let rules = done(dir, &["site", "rules"], &[&program]);
     let rule = format!("site NET=sample:1/50 ({calls} calls)");
     assert_eq!(rules, format!("{rule} in app.Sampled (pid PID)\n"));
@@ -89,6 +95,53 @@ fn check_asked(dir: &Path, classes: &[PathBuf], is_rewritten: bool) {
     }
     assert_eq!(of("late answer %d") as u64, 111 + before / 4, "warnings are kept");
     check_by_others(&trace, &log);
+}
+
+/// Messages of one request are kept together, the same as programs in Rust keep, and as the reader
+/// says: calls that are written and rewritten.
+#[test]
+fn requests_are_kept_as_in_rust() {
+    let Some(written) = classes() else { return };
+    for is_rewritten in [false, true] {
+        let dir = temp_dir_for_sockets();
+        let dir = dir.path();
+        let mut classes = vec![written.to_path_buf()];
+        if is_rewritten {
+            classes = rewritten(dir, written, &["app/Sampled.java", "app/AppLog.java"]);
+        }
+        let args = [dir.to_str().unwrap(), "asked"];
+        let mut program = Program::run(dir, &join_paths(&classes).unwrap(), "app.Sampled", &args);
+        if !is_rewritten {
+            program.instruct("log 1");
+        }
+        done(dir, &["sample", "NET", "1/20 by arg1"], &[&program]);
+        program.instruct("log 4000");
+        let rules = done(dir, &["site", "rules"], &[&program]);
+        assert!(rules.starts_with("site NET=sample:1/20:arg1 ("), "{rules}");
+        program.instruct("stop");
+        program.send("end");
+        program.end();
+        let log = read(&dir.join("app.pftrace"));
+        let rate = Rate::parse("1/20").unwrap();
+        let is_kept = |request: &i64| randomness(Arg::Int(*request)) >= threshold(rate);
+        let kept: Vec<i64> = (0..4000).filter(is_kept).collect();
+        for text in ["request ", "answer of "] {
+            let found: Vec<i64> = log
+                .items()
+                .filter_map(|item| {
+                    let Item::Entry(entry) = item else { panic!("nothing is lost: {item:?}") };
+                    let shown = entry.values().text(Rendering::Full);
+                    let number = shown.strip_prefix(text)?.split(' ').next()?.parse().ok()?;
+                    // The one before the rate was set has none.
+                    assert_eq!(entry.rate()?.to_string(), "1/20:arg1");
+                    assert_eq!(entry.randomness(), Some(randomness(Arg::Int(number))));
+                    Some(number)
+                })
+                .collect();
+            assert_eq!(found, kept, "{text}");
+        }
+        assert_eq!(passed_over(&log), 2 * (4000 - kept.len() as u64));
+    }
 }
 
 /// The contents of the trace by Perfetto's reader and the official descriptors.

@@ -149,7 +149,7 @@ pub(super) enum Action {
     /// Limit how often calls may log
     #[command(after_help = LIMIT_EXAMPLES)]
     Limit(LimitArgs),
-    /// Keep a part of the messages of calls, by chance
+    /// Keep a part of the messages of calls, by chance or by request
     #[command(after_help = SAMPLE_EXAMPLES)]
     Sample(SampleArgs),
     /// Record the logs of programs
@@ -257,7 +257,8 @@ pub(super) struct SampleArgs {
     #[arg(value_parser = selector)]
     pub(super) selector: String,
 
-    /// The part that is kept, such as `1/100` or `0.5%`; `off` for all messages
+    /// The part that is kept, such as `1/100` or `0.5%`, each by chance, or `1/100 by arg1`, all
+    /// with one value of an argument together; `off` for all messages
     #[arg(value_parser = rate)]
     pub(super) rate: GivenRate,
 
@@ -276,7 +277,8 @@ fn rate(text: &str) -> Result<GivenRate, String> {
         return Ok(GivenRate(None));
     }
     Rate::parse(text).map(|rate| GivenRate(Some(rate))).ok_or_else(|| {
-        "no rate\nhelp: write a part of all messages, as in `1/100` or `0.5%`, or `off`".into()
+        "no rate\nhelp: write a part of all messages, as in `1/100`, `0.5%` or `1/100 by arg1`, or `off`"
+            .into()
     })
 }
 

@@ -8,6 +8,7 @@ use super::trace::print_json;
 use crate::exit::Failure;
 use crate::system::System;
 use protolog_control::{Program, Rule, Rules, Site};
+use protolog_core::Level;
 use protolog_core::control::name::{Quoted, is_plain};
 use protolog_core::control::protocol::Request;
 use protolog_core::control::selector::{Condition, Selector};
@@ -54,6 +55,14 @@ struct JsonSwitch<'a> {
     selector: &'a str,
     rule: String,
     calls: u64,
+    /// Calls beside these of which no message is sampled.
+    #[serde(skip_serializing_if = "is_none")]
+    kept: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Runs the command.
@@ -182,28 +191,41 @@ fn switch(
     system: &dyn System,
 ) -> Result<(), Failure> {
     let (wanted, most) = (selector.to_owned(), if is_persistent { REMEMBERED } else { NAMED });
+    let keeps_severe = matches!(setting.sample, Some(Some(_))) && keeps_severe(selector);
     let ask = move |program: &mut Program| {
-        let found = program.sites(&wanted, most)?;
+        let (sites, taken) = program.sites(&wanted, most)?;
+        let severe = keeps_severe.then(|| program.sites(&format!("{wanted} and warn"), 0));
+        // A selector that can take no further condition counts all of them.
+        let kept = severe.and_then(Result::ok).map_or(0, |(_, severe)| severe);
         program.request(&Request::Set(&format!("site {wanted}={setting}")))?;
-        Ok(found)
+        Ok((sites, taken, kept))
     };
     let answers = programs.each(ask, system);
     if is_persistent {
-        let sites: Vec<_> = answers.iter().flat_map(|(_, (sites, _))| sites).collect();
+        let sites: Vec<_> = answers.iter().flat_map(|(_, (sites, ..))| sites).collect();
         let rules = remembered(selector, setting, &sites);
         state::remember_rules(&rules, &choice.name, system)?;
     }
     let (mut text, mut all) = (String::new(), 0);
-    for (process, (sites, taken)) in &answers {
+    for (process, (sites, taken, kept)) in &answers {
         all = taken.saturating_add(all);
+        let (calls, kept) = (taken.saturating_sub(*kept), *kept);
         if choice.json {
             let rule = setting.to_string();
-            print_json(&JsonSwitch { process, selector, rule, calls: *taken }, system);
+            print_json(&JsonSwitch { process, selector, rule, calls, kept }, system);
             continue;
         }
-        let _ = writeln!(text, "Setting {taken} calls of client {process} to {setting}");
+        let _ = write!(text, "Setting {calls} calls of client {process} to {setting}");
+        let of = if kept == 1 { "1 call" } else { &format!("{kept} calls") };
+        let _ = match kept {
+            0 => writeln!(text),
+            _ => writeln!(text, ", and keeping all messages of {of} of WARN and worse"),
+        };
         for site in sites.iter().take(NAMED as usize) {
-            let _ = writeln!(text, "  {}", line(site, None));
+            let is_kept =
+                keeps_severe && site.level.parse::<Level>().is_ok_and(|it| it >= Level::Warn);
+            let mark = if is_kept { " (all are kept)" } else { "" };
+            let _ = writeln!(text, "  {}{mark}", line(site, None));
         }
         let more = taken.saturating_sub(NAMED.into());
         if more > 0 {
@@ -215,6 +237,13 @@ fn switch(
         warn_of_none(selector, system);
     }
     Ok(())
+}
+
+/// Returns whether a rate of these calls leaves WARN and worse as they are: the selector names none
+/// of these levels.
+fn keeps_severe(selector: &str) -> bool {
+    let severe = [Level::Warn, Level::Error, Level::Wtf];
+    Selector::parse(selector).is_ok_and(|it| !severe.iter().any(|level| it.names_level(*level)))
 }
 
 /// Says that no call is taken. A rule may be for messages that come at run time.

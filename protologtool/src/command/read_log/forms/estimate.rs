@@ -315,11 +315,9 @@ mod tests {
     #[test]
     fn intervals_of_messages_that_are_kept_together_cover_what_they_say() {
         const RUNS: u64 = 3_000;
-        for (values, unequal, weights) in [
-            (6_000, 1, [100.0, 100.0]),
-            (6_000, 20, [100.0, 100.0]),
-            (3_000, 20, [50.0, 10.0]),
-        ] {
+        for (values, unequal, weights) in
+            [(6_000, 1, [100.0, 100.0]), (6_000, 20, [100.0, 100.0]), (3_000, 20, [50.0, 10.0])]
+        {
             let mut random = Random(7);
             // Both halves of a value's messages.
             let amounts: Vec<[f64; 2]> =
