@@ -1,7 +1,7 @@
 //! The fit of an entry's values to the template of its message.
 
-use crate::dictionary::Dictionary;
 use crate::dictionary::collision;
+use crate::dictionary::{Dictionary, Origin};
 use crate::losses::stats::Stats;
 use crate::packets::message_fields;
 use crate::sequences::sequence_state::Interned;
@@ -61,8 +61,13 @@ impl KnownFits {
 
 /// Counts an entry that is in no dictionary, or has other values than its template takes. `given`
 /// has the number of its values of each kind.
-pub(crate) fn count_values(stats: &mut Stats, dictionary: &Dictionary, id: u64, given: [usize; 4]) {
-    let Some(message) = collision::choose(dictionary, id, || given) else {
+pub(crate) fn count_values(
+    stats: &mut Stats,
+    dictionary: &Dictionary,
+    (id, origin): (u64, Origin),
+    given: [usize; 4],
+) {
+    let Some(message) = collision::choose(dictionary, id, origin, || given) else {
         stats.unknown_messages += 1;
         return;
     };

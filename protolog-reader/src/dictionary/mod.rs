@@ -2,7 +2,10 @@
 //!
 //! Unlike `viewer_config::Dictionary`, which refuses contradictions, this one accepts whatever a
 //! trace holds: of two messages with one id both are kept and the conflict is counted;
-//! `collision.rs` tells their entries apart. Of two groups the first wins.
+//! `collision.rs` tells their entries apart. Of two groups of one process the first wins.
+//!
+//! Invariant: what a process says of an id changes nothing in the entries of another process that
+//! says something of it, too, where the tracing service tells the two apart.
 
 pub(crate) mod collision;
 pub(crate) mod elements;
@@ -13,7 +16,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::collections::hash_map::Entry;
 
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 use protolog_core::Level;
 use protolog_core::schema::{group, message_data, message_hints};
 use protozero::{DecodeError, Field, Reader};
@@ -24,8 +27,16 @@ use elements::Element;
 /// Maximum number of locations of one message; each new one is compared with all.
 const MAX_LOCATIONS: usize = 16;
 
-/// Maximum number of further messages of one id.
+/// Maximum number of further messages of one id, of one process and of all.
 const MAX_OTHERS: usize = 8;
+const MAX_ALL_OTHERS: usize = 256;
+
+/// The process that a part of a dictionary is of, by its id as the tracing service says it; where
+/// nobody says so, all are of one.
+pub(crate) type Origin = u32;
+
+/// No process in particular.
+pub(crate) const ANY: Origin = 0;
 
 /// Messages by id, groups by id.
 #[derive(Clone, Debug, Default)]
@@ -33,9 +44,13 @@ pub struct Dictionary {
     messages: HashMap<u64, Message>,
     /// Messages whose ids others had first.
     others: HashMap<u64, Vec<Message>>,
+    /// Processes that say of a message what the first one says of it.
+    agreeing: HashSet<(u64, Origin)>,
     groups: HashMap<u32, Group>,
     /// Ids of groups by their names; of several of one name the first.
     group_ids: HashMap<Box<str>, u32>,
+    /// The ids here of groups of a process whose ids another one had first.
+    renumbered: HashMap<(Origin, u32), u32>,
     /// Hashes of the dictionaries of stripped programs that have not been provided.
     missing: BTreeSet<u64>,
     conflicts: u64,
@@ -58,6 +73,7 @@ pub struct Message {
     pub group: u32,
     /// `path:line`, several lines as `path:12,40`; empty if not known.
     pub location: String,
+    origin: Origin,
     plan: PlanCell,
 }
 
@@ -69,6 +85,7 @@ pub struct Group {
     pub name: String,
     /// The tag of its messages in text output.
     pub tag: String,
+    origin: Origin,
 }
 
 impl Dictionary {
@@ -134,17 +151,21 @@ impl Dictionary {
         self.malformed
     }
 
-    /// Adds the good elements of a packet and counts the others.
-    pub(crate) fn add_packet(&mut self, viewer_config: Field<'_>) -> Result<(), DecodeError> {
+    /// Adds the good elements of a packet of a process and counts the others.
+    pub(crate) fn add_packet(
+        &mut self,
+        viewer_config: Field<'_>,
+        origin: Origin,
+    ) -> Result<(), DecodeError> {
         let mut parts = Vec::new();
         elements::visit(viewer_config.as_bytes()?, |element, _| match element {
-            Element::Message(id, message) => self.add_message(id, message),
-            Element::Group(id, group) => self.add_group(id, group),
+            Element::Message(id, message) => self.add_message(id, Message { origin, ..message }),
+            Element::Group(id, group) => self.add_group(id, Group { origin, ..group }),
             Element::Stripped(hash) => drop(self.missing.insert(hash)),
             Element::Other => {}
             Element::Part(id, message) => {
                 self.malformed += 1;
-                parts.push((id, message));
+                parts.push((id, Message { origin, ..message }));
             }
             Element::Bad => self.malformed += 1,
         });
@@ -157,7 +178,11 @@ impl Dictionary {
 
     /// Adds a message. The same message at another location is no conflict: AOSP's tool writes one
     /// entry per call.
-    fn add_message(&mut self, id: u64, message: Message) {
+    fn add_message(&mut self, id: u64, mut message: Message) {
+        if !self.renumbered.is_empty() {
+            let place = (message.origin, message.group);
+            message.group = self.renumbered.get(&place).copied().unwrap_or(message.group);
+        }
         match self.messages.entry(id) {
             Entry::Vacant(entry) => {
                 entry.insert(message);
@@ -168,20 +193,55 @@ impl Dictionary {
                     add_other(self.others.entry(id).or_default(), message);
                     return;
                 }
+                if entry.get().origin != message.origin {
+                    self.agreeing.insert((id, message.origin));
+                }
                 let location = std::mem::take(&mut entry.get_mut().location);
                 entry.get_mut().location = join(location, &message.location);
             }
         }
     }
 
+    /// Returns whether `message`, one of this id, is what a process says of the id.
+    pub(crate) fn is_of(&self, id: u64, message: &Message, origin: Origin) -> bool {
+        let is_first = || self.messages.get(&id).is_some_and(|first| std::ptr::eq(first, message));
+        message.origin == origin || self.agreeing.contains(&(id, origin)) && is_first()
+    }
+
     fn add_group(&mut self, id: u32, group: Group) {
+        let origin = group.origin;
         match self.groups.entry(id) {
             Entry::Vacant(entry) => {
                 self.group_ids.entry(group.name.as_str().into()).or_insert(id);
                 entry.insert(group);
             }
-            Entry::Occupied(entry) => self.conflicts += u64::from(*entry.get() != group),
+            Entry::Occupied(entry) if !entry.get().has_same_names(&group) => {
+                self.conflicts += 1;
+                let is_other = origin != ANY && entry.get().origin != origin;
+                if is_other && !self.renumbered.contains_key(&(origin, id)) {
+                    let own = self.renumber(group);
+                    self.renumbered.insert((origin, id), own);
+                }
+            }
+            Entry::Occupied(_) => {}
         }
+    }
+
+    /// Adds a group whose id another process had first; returns its id here.
+    fn renumber(&mut self, group: Group) -> u32 {
+        let known = self.group_ids.get(group.name.as_str()).copied();
+        let is_same = |id: &u32| self.groups.get(id).is_some_and(|it| it.has_same_names(&group));
+        if let Some(known) = known.filter(is_same) {
+            return known;
+        }
+        // From the end, where hashes rarely are; what was given before is not tried again.
+        let mut id = u32::MAX - self.renumbered.len() as u32;
+        while self.groups.contains_key(&id) {
+            id = id.wrapping_sub(1);
+        }
+        self.group_ids.entry(group.name.as_str().into()).or_insert(id);
+        self.groups.insert(id, group);
+        id
     }
 
     /// Hashes of the dictionaries of stripped programs that have not been provided, ascending.
@@ -210,6 +270,7 @@ impl Dictionary {
                     level: Some(message.level),
                     group: ids.get(&*message.group).copied().unwrap_or(0),
                     location: locations.join(";"),
+                    origin: ANY,
                     plan: PlanCell::default(),
                 }
             });
@@ -224,7 +285,8 @@ impl Dictionary {
             match self.groups.entry(id) {
                 Entry::Vacant(entry) => {
                     self.group_ids.entry(group.name.as_str().into()).or_insert(id);
-                    entry.insert(Group { name: group.name.clone(), tag: group.tag.clone() });
+                    let (name, tag) = (group.name.clone(), group.tag.clone());
+                    entry.insert(Group { name, tag, origin: ANY });
                     return id;
                 }
                 Entry::Occupied(known) if known.get().name == group.name => return id,
@@ -297,6 +359,10 @@ impl Message {
 }
 
 impl Group {
+    fn has_same_names(&self, other: &Self) -> bool {
+        self.name == other.name && self.tag == other.tag
+    }
+
     pub(crate) fn parse(fields: Reader<'_>) -> Result<(u32, Self), DecodeError> {
         let (mut id, mut parsed) = (0, Self::default());
         for field in fields {
@@ -314,11 +380,16 @@ impl Group {
 
 /// Adds a message to those of an id, unless it is there or they are too many.
 fn add_other(others: &mut Vec<Message>, message: Message) {
-    let known = others.iter_mut().find(|known| known.has_same_meaning(&message));
-    if let Some(known) = known {
-        let location = std::mem::take(&mut known.location);
-        known.location = join(location, &message.location);
-    } else if others.len() < MAX_OTHERS {
+    let mut count = 0;
+    for known in others.iter_mut().filter(|known| known.origin == message.origin) {
+        if known.has_same_meaning(&message) {
+            let location = std::mem::take(&mut known.location);
+            known.location = join(location, &message.location);
+            return;
+        }
+        count += 1;
+    }
+    if count < MAX_OTHERS && others.len() < MAX_ALL_OTHERS {
         others.push(message);
     }
 }

@@ -14,7 +14,7 @@ pub(crate) fn complete_stats(log: &mut Log) {
     let mut ids = Vec::new();
     for entry in log.entries() {
         let (id, given) = entry.counts();
-        count_values(&mut stats, log.dictionary(), id, given);
+        count_values(&mut stats, log.dictionary(), (id, entry.thread().origin), given);
         ids.extend(has_long.then_some(id));
     }
     *log.stats_mut() = stats;

@@ -111,7 +111,8 @@ impl<'a> Entry<'a> {
 
     /// The message in the dictionary.
     pub fn message(&self) -> Option<&'a Message> {
-        collision::choose(self.log.dictionary(), self.message_id(), || self.counts().1)
+        let origin = self.thread().origin;
+        collision::choose(self.log.dictionary(), self.message_id(), origin, || self.counts().1)
     }
 
     /// The stack trace that was logged with the message.
@@ -146,7 +147,7 @@ impl<'a> Entry<'a> {
         });
         let (dictionary, id) = (self.log.dictionary(), values.message_id);
         let counts = || render::counts(&values.args);
-        let chosen = collision::choose_or_guess(dictionary, id, counts);
+        let chosen = collision::choose_or_guess(dictionary, id, self.thread().origin, counts);
         values.is_guess = chosen.is_some_and(|(_, is_guess)| is_guess);
         values.resolve(chosen.map(|(message, _)| message));
         values

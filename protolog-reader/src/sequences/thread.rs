@@ -6,6 +6,8 @@ use std::sync::Arc;
 use protolog_core::schema::{process_descriptor, sequence_info, thread_descriptor};
 use protozero::{DecodeError, Field};
 
+use crate::dictionary::Origin;
+
 /// A thread, as far as the trace knows it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -19,6 +21,8 @@ pub struct Thread {
     /// Differs between processes with one pid, as containers have them, where the trace tells them
     /// apart.
     pub(crate) process: Option<u64>,
+    /// The process, as the tracing service says it.
+    pub(crate) origin: Origin,
 }
 
 /// The source of a sequence's thread. A better source wins; of equal ones, the later.

@@ -1,6 +1,7 @@
 //! Several messages of one id: the kinds of values tell their entries apart.
 
 use crate::common::trace;
+use protolog_core::Level;
 use protolog_reader::{JsonWriter, Rendering, Trace};
 
 #[test]
@@ -42,4 +43,38 @@ message(0x11, INFO, 2, "got %d bytes", "c.rs:3") message(0x12, INFO, 2, "one %d"
     let stats = log.stats();
     assert_eq!((stats.missing_values, stats.extra_values), (1, 1));
     assert!(stats.dictionary_conflicts > 0, "it is said");
+}
+
+/// A program that says something else of the ids of another one, before or after it, and claims to
+/// be it, changes nothing in what the other one logged.
+#[test]
+fn processes_that_the_service_tells_apart_have_texts_of_their_own() {
+    let dictionary = "group(1, \"demo::Net\", \"Net\") message(0x11, DEBUG, 1, \"sent %d bytes\", \
+                      \"a.rs:1\")";
+    let lies: String = (0..20)
+        .map(|at| format!(" message(0x11, WTF, 1, \"lie {at} %d\", \"b.rs:{at}\")"))
+        .collect();
+    let hostile = format!(
+        "@8 pid=9 info(5, 1, \"main\") group(1, \"evil::Log\", \"Evil\") \
+         group(2, \"evil::Other\", \"Net\"){lies}\n@8 pid=9 needs ts=9 log(0x11, 9)"
+    );
+    let honest = format!(
+        "@1 cleared pid=5 info(5, 1, \"main\")\n@2 pid=5 {dictionary}\n@3 pid=6 {dictionary}\n\
+         @4 cleared pid=6\n@1 needs pid=5 ts=1 log(0x11, 512)\n@4 needs pid=6 ts=2 log(0x11, 7)"
+    );
+    for description in [format!("{hostile}\n{honest}"), format!("{honest}\n{hostile}")] {
+        let log = Trace::from_bytes(trace(&format!("@8 cleared\n{description}"))).read().unwrap();
+        let mut found = Vec::new();
+        for entry in log.entries() {
+            let values = entry.values();
+            let group = values.group(&log).map(|group| group.name.clone()).unwrap_or_default();
+            found.push((values.text(Rendering::Full), group, entry.message().unwrap().level));
+        }
+        let [first, second, lie] = &found[..] else { panic!("{found:?}") };
+        let net = |text: &str| (text.to_owned(), "demo::Net".to_owned(), Some(Level::Debug));
+        assert_eq!([first, second], [&net("sent 512 bytes"), &net("sent 7 bytes")]);
+        assert_eq!((&*lie.0, &*lie.1), ("[COLLISION] lie 0 9", "evil::Log"));
+        assert_eq!(log.stats().missing_values + log.stats().extra_values, 0);
+        assert!(log.stats().dictionary_conflicts > 0, "it is said");
+    }
 }

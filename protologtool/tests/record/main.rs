@@ -1,6 +1,7 @@
 //! `record --perfetto` on the real tracing service, with a program that logs.
 
 mod endless;
+mod hostile;
 mod names;
 mod unwritable;
 

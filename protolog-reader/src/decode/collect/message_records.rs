@@ -110,7 +110,8 @@ impl Collected {
         });
         // Otherwise the dictionary may not be whole yet.
         if self.pass == Pass::Entries {
-            count_values(&mut self.stats, &self.dictionary, id, counts);
+            let origin = self.threads.get(thread).origin;
+            count_values(&mut self.stats, &self.dictionary, (id, origin), counts);
         }
         // Of a damaged message, the values before the damage are shown.
         self.stats.missing_strings += missing;

@@ -32,7 +32,7 @@ use crate::decode::plain_message::PlainMessage;
 use crate::decode::segment::Segment;
 use crate::decode::segment_order::SegmentOrder;
 use crate::decode::value_fit::KnownFits;
-use crate::dictionary::{Dictionary, Message};
+use crate::dictionary::{ANY, Dictionary, Message};
 use crate::inputs::conflicts::Inputs;
 use crate::losses::loss::LossReason;
 use crate::losses::loss::{self, Losses};
@@ -396,17 +396,20 @@ impl Collected {
         sequence: &mut SequenceState,
         packet: &Packet<'_>,
     ) -> Result<(), DecodeError> {
+        let origin = packet.trusted_pid.unwrap_or(ANY);
         if let (Some(pid), true) = (packet.trusted_pid, sequence.thread_source <= Source::Service) {
-            let thread = thread::Thread { pid: Some(pid), ..thread::Thread::default() };
+            let thread = thread::Thread { pid: Some(pid), origin, ..thread::Thread::default() };
             sequence.set_thread(Source::Service, thread, &mut self.threads);
         }
         if let Some(descriptor) = packet.thread {
             let mut thread = thread::parse_descriptor(descriptor)?;
             thread.pid = packet.local_pid.or(thread.pid);
+            thread.origin = origin;
             sequence.set_thread(Source::Descriptor, thread, &mut self.threads);
         }
         if let Some(info) = packet.sequence_info {
-            let thread = thread::parse_sequence_info(info)?;
+            let mut thread = thread::parse_sequence_info(info)?;
+            thread.origin = origin;
             sequence.set_thread(Source::Sequence, thread, &mut self.threads);
         }
         Ok(())

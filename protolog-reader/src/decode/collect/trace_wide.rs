@@ -5,6 +5,7 @@ use std::sync::Arc;
 use protozero::{DecodeError, Field};
 
 use super::Collected;
+use crate::dictionary::ANY;
 use crate::inputs::pid_apart::name_suffix;
 use crate::losses::stats::{self, ServiceLosses};
 use crate::packets::trace_packet::Packet;
@@ -28,7 +29,8 @@ impl Collected {
         packet: &Packet<'_>,
     ) -> Result<(), DecodeError> {
         if let Some(viewer_config) = packet.viewer_config {
-            Arc::make_mut(&mut self.dictionary).add_packet(viewer_config)?;
+            Arc::make_mut(&mut self.dictionary)
+                .add_packet(viewer_config, packet.trusted_pid.unwrap_or(ANY))?;
         }
         if let Some(process) = packet.process {
             let (mut pid, mut name) = thread::parse_process(process)?;
