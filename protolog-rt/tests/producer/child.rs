@@ -273,6 +273,23 @@ fn start_another(word: &str, rest: &str) -> String {
         "exec" => panic!("{}", Command::new("sleep").arg("60").exec()),
         // Each generation joins by itself, logs, and waits for its own child.
         "generations" => generation(rest.parse().expect("a number")),
+        // As programs become daemons: all files are closed, and others get their numbers.
+        "daemon" => {
+            let child = fork::spawn(fork::fork, || {
+                rights::close_files();
+                let path = PathBuf::from(rest);
+                let mut files: Vec<_> =
+                    (0..16).map(|_| fs::File::create(&path).expect("a file")).collect();
+                producer::connect();
+                wait(|| producer::status().sessions > 0);
+                (0..100_u64).for_each(|at| d!(Log::Work, "%d of a daemon", at));
+                // Longer than a message is in the process only.
+                thread::sleep(Duration::from_millis(300));
+                files.iter_mut().all(|file| file.write_all(b"own").is_ok())
+                    && fs::read(&path).is_ok_and(|bytes| bytes == b"own")
+            });
+            assert_eq!(fork::wait_at_most(Duration::from_secs(60), child), Some(0), "the daemon");
+        }
         "fork-and-stay" => {
             let child = fork::spawn(fork::fork, || {
                 thread::sleep(Duration::from_secs(30));

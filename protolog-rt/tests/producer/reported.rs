@@ -24,6 +24,24 @@ fn forked_children_join_by_themselves() {
     trace.check(&[expected]);
 }
 
+/// A program that becomes a daemon: its child closes all files, also those of the producer, and
+/// opens others. (A profiler's process went on reading from what was no socket any more:
+/// google/perfetto#569.)
+#[test]
+fn a_daemon_that_closes_all_files_joins_by_itself() {
+    let Some(service) = Service::start() else { return };
+    let mut child = service.child("count=50", "daemon");
+    let session = service.session(&all());
+    child.tell("enabled");
+    child.tell("log");
+    child.tell(&format!("daemon {}", service.dir.path().join("own").display()));
+    child.tell("log");
+    let trace = service.stop(session);
+    let mut expected = child.end();
+    expected.extend((0..100).map(|at| format!("{at} of a daemon")));
+    trace.check(&[expected]);
+}
+
 /// A program that another one takes the place of: the trace has what it logged, and the other one
 /// neither its connection nor its memory.
 #[test]
