@@ -22,22 +22,27 @@ const METHODS: [&str; 8] = [
 ];
 
 /// The connection of a producer, which was accepted.
-struct Accepted {
-    socket: UnixStream,
+pub(crate) struct Accepted {
+    pub(crate) socket: UnixStream,
     input: FrameBuffer,
     /// The request that commands answer.
     commands: u64,
+    /// The arguments of the last request.
+    pub(crate) args: Vec<u8>,
 }
 
 impl Accepted {
     /// Takes the next frame: the name of the method and the number of the request.
-    fn next(&mut self) -> Option<(String, u64)> {
+    pub(crate) fn next(&mut self) -> Option<(String, u64)> {
         loop {
             if let Some(bytes) = self.input.next_frame().expect("a frame") {
                 let frame = Frame::decode(bytes).expect("a frame");
                 let method = match frame.body {
                     Body::Bind { service } => service.to_owned(),
-                    Body::Invoke { method_id, .. } => METHODS[method_id as usize - 1].to_owned(),
+                    Body::Invoke { method_id, args, .. } => {
+                        self.args = args.to_vec();
+                        METHODS[method_id as usize - 1].to_owned()
+                    }
                     other => panic!("{other:?}"),
                 };
                 return Some((method, frame.request_id));
@@ -50,7 +55,7 @@ impl Accepted {
         }
     }
 
-    fn wait_for(&mut self, method: &str) -> Option<u64> {
+    pub(crate) fn wait_for(&mut self, method: &str) -> Option<u64> {
         loop {
             let (found, id) = self.next()?;
             if found == method {
@@ -68,7 +73,7 @@ impl Accepted {
     }
 
     /// Starts a session with the configuration `config`.
-    fn start(&mut self, id: u64, config: &[u8]) {
+    pub(crate) fn start(&mut self, id: u64, config: &[u8]) {
         self.command(&message(|to| _ = to.nested(1).uint64(1, id).bytes(2, config)));
     }
 }
@@ -76,7 +81,7 @@ impl Accepted {
 /// Accepts a producer, up to the request for commands; none if it goes away before.
 fn accept_with(listener: &UnixListener, introduced: &[u8]) -> Option<Accepted> {
     let (socket, _) = listener.accept().expect("a producer");
-    let mut it = Accepted { socket, input: FrameBuffer::default(), commands: 0 };
+    let mut it = Accepted { socket, input: FrameBuffer::default(), commands: 0, args: vec![] };
     let id = it.wait_for("ProducerPort")?;
     let methods = METHODS.iter().zip(1..).map(|(name, id)| Method { id, name }).collect();
     it.send(id, Body::BindReply { success: true, service_id: 1, methods });
@@ -87,12 +92,12 @@ fn accept_with(listener: &UnixListener, introduced: &[u8]) -> Option<Accepted> {
 }
 
 /// Likewise, as services do that know of emulated memory.
-fn accept(listener: &UnixListener) -> Accepted {
+pub(crate) fn accept(listener: &UnixListener) -> Accepted {
     accept_with(listener, &message(|to| _ = to.bool(3, false))).expect("a producer")
 }
 
 /// `ENABLE_ALL`, to buffer 3.
-fn config() -> Vec<u8> {
+pub(crate) fn config() -> Vec<u8> {
     message(|to| _ = to.uint32(2, 3).nested(126).uint32(2, 1))
 }
 

@@ -11,6 +11,7 @@ mod figures;
 mod hostile;
 mod losses;
 mod places;
+mod reconnects;
 mod sampled;
 mod service;
 mod startup;

@@ -12,6 +12,8 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.lang.management.BufferPoolMXBean;
 import java.lang.management.ManagementFactory;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -133,11 +135,27 @@ public final class Connected {
                 return directMemory() < Long.parseLong(rest);
             });
             case "burst" -> burst(Long.parseLong(rest));
+            case "second" -> runSecond();
+            case "start" -> {
+                return String.valueOf(new ProcessBuilder("sleep", rest).start().pid());
+            }
             case "open" -> session = Session.builder().file(rest).enableAll().start();
             case "close" -> session.stop();
             default -> throw new IllegalArgumentException(word);
         }
         return "";
+    }
+
+    /** Runs another program of the same classes in this JVM, with a runtime of its own. */
+    private static void runSecond() throws Exception {
+        URL[] classes = {Connected.class.getProtectionDomain().getCodeSource().getLocation()};
+        // It is not closed: the runtime's threads go on.
+        URLClassLoader loader = new URLClassLoader(classes, ClassLoader.getPlatformClassLoader());
+        Runnable second = (Runnable) loader.loadClass("app.Second").getConstructor().newInstance();
+        if (second.getClass() == Second.class) {
+            throw new IllegalStateException("the runtime is the same");
+        }
+        second.run();
     }
 
     /** Logs once with each of some templates, all of which differ, by their numbers. */
