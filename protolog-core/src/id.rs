@@ -6,8 +6,13 @@
 //! message at a place has the same id on every machine. A group id is the low 32 bits of the
 //! XXH3-64 of the group's full name.
 //!
+//! Where arguments have names, their list ([`crate::ArgumentNames`]) and a NUL stand before the
+//! level's name: place, NUL, template, NUL, names, NUL, level name, NUL, group name. So a message
+//! without names has the id that it had before there were any, and one with other names has
+//! another id: the dictionary knows the names of each.
+//!
 //! Invariant: ids and hashes match `testdata/ids.tsv` and `testdata/xxh3.tsv`, against which the
-//! Java code is tested too.
+//! Java code is tested too, and `testdata/named_ids.tsv`.
 
 use crate::Level;
 use xxhash_rust::{const_xxh3, xxh3::Xxh3};
@@ -62,11 +67,23 @@ pub const fn hash(bytes: &[u8]) -> u64 {
 /// The id of a message. `group` is the group's full name. For constants use [`hash`] of
 /// [`identity`].
 pub fn message_id(place: &str, template: &str, level: Level, group: &str) -> u64 {
+    named_message_id(place, template, "", level, group)
+}
+
+/// The id of a message whose arguments have the names in a list, see [`crate::ArgumentNames`].
+/// With the empty list it is [`message_id`].
+pub fn named_message_id(
+    place: &str,
+    template: &str,
+    names: &str,
+    level: Level,
+    group: &str,
+) -> u64 {
     let mut state = Xxh3::new();
-    for (index, part) in [place, template, level.name(), group].into_iter().enumerate() {
-        if index > 0 {
-            state.update(&[0]);
-        }
+    state.update(place.as_bytes());
+    let names = (!names.is_empty()).then_some(names);
+    for part in [Some(template), names, Some(level.name()), Some(group)].into_iter().flatten() {
+        state.update(&[0]);
         state.update(part.as_bytes());
     }
     state.digest()
@@ -138,6 +155,25 @@ mod tests {
             count += 1;
         }
         assert!(count > 10);
+    }
+
+    #[test]
+    fn ids_of_messages_with_names_match_the_vectors() {
+        let mut lines = include_str!("../testdata/named_ids.tsv").lines();
+        assert_eq!(lines.next(), Some("place\ttemplate\tnames\tlevel\tgroup\tid"));
+        let mut count = 0;
+        for line in lines {
+            let fields: Vec<String> = line.split('\t').map(unescape).collect();
+            let [place, template, names, level, group, id] = &fields[..] else { panic!("{line}") };
+            let level = level.parse().unwrap();
+            let named = named_message_id(place, template, names, level, group);
+            assert_eq!(&format!("{named:016x}"), id, "{line}");
+            let is_without = named == message_id(place, template, level, group);
+            assert_eq!(is_without, names.is_empty(), "{line}");
+            assert_eq!(crate::ArgumentNames::parse(names).list(), names, "{line}");
+            count += 1;
+        }
+        assert!(count > 5);
     }
 
     #[test]

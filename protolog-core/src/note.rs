@@ -12,10 +12,14 @@
 //! 24  description, little-endian:
 //!     0 u64 message id    8 u64 mask             16 u32 group id        20 u32 line
 //!    24 u16 place length 26 u16 template length  28 u16 group length   30 u16 tag length
-//!    32 u16 file length  34 u8 level (wire)      35 u8 zero
+//!    32 u16 file length  34 u8 level (wire)      35 u8 1 with names of arguments, else 0
 //!    36 place NUL template NUL level NUL group, whose hash is the id; then tag and file, then zeros up to a
 //!       multiple of 4
 //! ```
+//!
+//! Names of arguments ([`crate::ArgumentNames`]) stand behind the template, after a NUL, and count
+//! as a part of it in its length. So a call without names has the note that it always had, and the
+//! code that makes notes does not know of names.
 //!
 //! A note of type 2 has a whole dictionary (`ProtoLogViewerConfig`) as its description. It belongs
 //! to rewritten sources, whose calls have no notes of their own.
@@ -33,7 +37,7 @@
 //!
 //! Invariants: [`encode`] in a constant and [`Note::parse`] are inverses; any bytes can be parsed.
 
-use crate::{Level, ParamMask, Template, group_id, identity_len, message_id};
+use crate::{ArgumentNames, Level, ParamMask, Template, group_id, identity_len, message_id};
 
 /// The name in each note's header, with its terminating zero.
 pub const NAME: &[u8; 9] = b"protolog\0";
@@ -51,6 +55,9 @@ pub const ALIGN: usize = 4;
 /// Size of a note's header, in bytes.
 pub const HEADER_SIZE: usize = 24;
 const FIXED: usize = 36;
+
+/// Offset of the byte that says whether arguments have names.
+pub const HAS_NAMES_AT: usize = HEADER_SIZE + 35;
 
 /// Offset of the texts in a note.
 pub const TEXTS_AT: usize = HEADER_SIZE + FIXED;
@@ -74,6 +81,8 @@ pub struct Note<'a> {
     pub line: u32,
     /// The template, in full form.
     pub template: &'a str,
+    /// The list of the arguments' names; empty where there are none.
+    pub names: &'a str,
     /// The group's full name.
     pub group: &'a str,
     /// The group's tag.
@@ -124,7 +133,8 @@ impl<'a> PrintfNote<'a> {
         let Self { level, place, file, line, group, tag, .. } = *self;
         let mask = Template::parse(template).map_or(ParamMask::EMPTY, |template| template.mask());
         let id = message_id(place, template, level, group);
-        Note { id, mask, group_id: group_id(group), level, place, file, line, template, group, tag }
+        let (names, group_id) = ("", group_id(group));
+        Note { id, mask, group_id, level, place, file, line, template, names, group, tag }
     }
 
     fn parse(bytes: &'a [u8], big_endian: bool) -> Option<Self> {
@@ -146,7 +156,8 @@ impl<'a> Note<'a> {
     /// Number of bytes of the note, header included.
     pub const fn size(&self) -> usize {
         let identity = identity_len(self.place, self.template, self.level, self.group);
-        TEXTS_AT + (identity + self.tag.len() + self.file.len()).next_multiple_of(ALIGN)
+        let names = self.names.len() + if self.names.is_empty() { 0 } else { 1 };
+        TEXTS_AT + (identity + names + self.tag.len() + self.file.len()).next_multiple_of(ALIGN)
     }
 
     /// Parses the note at the start of `bytes`, and returns the rest; none if it is not
@@ -196,6 +207,10 @@ impl<'a> Note<'a> {
         let level = Level::from_wire(fixed[34] as u64)?;
         let (place, _) = (text(u16_at(24))?, text(1)?);
         let (template, _) = (text(u16_at(26))?, text(1)?);
+        let (template, names) = match template.rsplit_once('\0') {
+            Some((template, names)) if fixed[35] != 0 => (template, names),
+            _ => (template, ""),
+        };
         text(level.name().len() + 1)?;
         Some(Self {
             id: u64_at(0),
@@ -205,6 +220,7 @@ impl<'a> Note<'a> {
             level,
             place,
             template,
+            names: ArgumentNames::parse(names).list(),
             group: text(u16_at(28))?,
             tag: text(u16_at(30))?,
             file: text(u16_at(32))?,
@@ -235,16 +251,21 @@ pub const fn encode<const N: usize>(note: &Note<'_>) -> [u8; N] {
     put(&mut bytes, 32, &note.mask.bits().to_le_bytes());
     put(&mut bytes, 40, &note.group_id.to_le_bytes());
     put(&mut bytes, 44, &note.line.to_le_bytes());
-    put(&mut bytes, 48, &length(note.place));
-    put(&mut bytes, 50, &length(note.template));
-    put(&mut bytes, 52, &length(note.group));
-    put(&mut bytes, 54, &length(note.tag));
-    put(&mut bytes, 56, &length(note.file));
+    put(&mut bytes, 48, &length(note.place.len()));
+    let has_names = !note.names.is_empty();
+    let named = if has_names { note.names.len() + 1 } else { 0 };
+    put(&mut bytes, 50, &length(note.template.len() + named));
+    put(&mut bytes, 52, &length(note.group.len()));
+    put(&mut bytes, 54, &length(note.tag.len()));
+    put(&mut bytes, 56, &length(note.file.len()));
     bytes[58] = note.level.wire() as u8;
+    bytes[HAS_NAMES_AT] = has_names as u8;
     let texts = [
         note.place,
         "\0",
         note.template,
+        if has_names { "\0" } else { "" },
+        note.names,
         "\0",
         note.level.name(),
         "\0",
@@ -262,9 +283,9 @@ pub const fn encode<const N: usize>(note: &Note<'_>) -> [u8; N] {
 }
 
 /// The length of a text, as it is encoded in the description.
-const fn length(text: &str) -> [u8; 2] {
-    assert!(text.len() <= u16::MAX as usize, "a text of a log call is longer than 65,535 bytes");
-    (text.len() as u16).to_le_bytes()
+const fn length(text: usize) -> [u8; 2] {
+    assert!(text <= u16::MAX as usize, "a text of a log call is longer than 65,535 bytes");
+    (text as u16).to_le_bytes()
 }
 
 /// `bytes[at..][..part.len()].copy_from_slice(part)`, in constants.
@@ -290,6 +311,7 @@ mod tests {
         file: "src/net.rs",
         line: 42,
         template: "sent %04d in %f ms €",
+        names: "",
         group: "app::AppLog::Net",
         tag: "Net",
     };
@@ -317,6 +339,25 @@ mod tests {
         let texts = "app::net\0sent %04d in %f ms €\0WARN\0app::AppLog::Net".len() + "Net".len();
         assert_eq!(BYTES.len(), TEXTS_AT + (texts + "src/net.rs".len()).next_multiple_of(ALIGN));
         assert_eq!(Note::parse(&BYTES), Some((ParsedNote::Note(NOTE), &[][..])));
+    }
+
+    #[test]
+    fn names_stand_behind_the_template() {
+        const NAMED: Note<'_> = Note { names: "bytes,", ..NOTE };
+        static NAMED_BYTES: [u8; NAMED.size()] = encode(&NAMED);
+        assert_eq!(Note::parse(&NAMED_BYTES), Some((ParsedNote::Note(NAMED), &[][..])));
+        let texts = &NAMED_BYTES[TEXTS_AT..];
+        assert!(texts.starts_with("app::net\0sent %04d in %f ms €\0bytes,\0WARN\0app".as_bytes()));
+        // Hashed as they stand there, up to the tag.
+        let hashed = NAMED.place.len() + NAMED.template.len() + "bytes,".len() + 1;
+        let hashed = &texts[..hashed + "\0\0\0WARN".len() + NAMED.group.len()];
+        let (level, group) = (NAMED.level, NAMED.group);
+        let id = crate::named_message_id(NAMED.place, NAMED.template, "bytes,", level, group);
+        assert_eq!(crate::hash(hashed), id);
+        // A NUL in a template is no mark of names.
+        const NUL: Note<'_> = Note { template: "a %d\0b", ..NOTE };
+        static NUL_BYTES: [u8; NUL.size()] = encode(&NUL);
+        assert_eq!(Note::parse(&NUL_BYTES), Some((ParsedNote::Note(NUL), &[][..])));
     }
 
     #[test]

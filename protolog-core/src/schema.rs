@@ -169,6 +169,8 @@ pub mod message_hints {
     /// string: the place that goes into the id (see [`crate::message_id`]), if it is not the path
     /// of the location
     pub const PLACE: u32 = 3;
+    /// string: the names of the arguments, if one has a name (see [`crate::ArgumentNames`])
+    pub const NAMES: u32 = 4;
 }
 
 /// `ProtoLogViewerConfig.Group`

@@ -1,4 +1,4 @@
-"""Makes ids.tsv and xxh3.tsv with the PyPI package xxhash, packets.tsv, sampled.tsv and session.tsv by protobuf's rules, randomness.tsv with xxhash and W3C's trace ids, gaps.tsv by the published
+"""Makes ids.tsv, named_ids.tsv and xxh3.tsv with the PyPI package xxhash, packets.tsv, sampled.tsv and session.tsv by protobuf's rules, randomness.tsv with xxhash and W3C's trace ids, gaps.tsv by the published
 SplitMix64 and Python's logarithms, numbers.tsv with Python's own `%`, which rounds and pads as C's printf does, and controls.tsv from Python's tables of
 Unicode: implementations that share no code with ours.
 
@@ -110,6 +110,19 @@ MESSAGES = [
     ("p", "t" * 200, "INFO", "g::G::X"),
     ("p", "t" * 500, "INFO", "g::G::X"),
     ("com/foo/Bar.java", " ".join(["%d"] * 32), "INFO", "com.foo.AppLog.NET"),
+]
+
+# Messages whose arguments may have names.
+NAMED = [
+    ("app::net", "sent %d bytes to %s", "bytes,host", "DEBUG", "app::AppLog::Net"),
+    ("app::net", "sent %d bytes to %s", "bytes,", "DEBUG", "app::AppLog::Net"),
+    ("app::net", "sent %d bytes to %s", ",host", "DEBUG", "app::AppLog::Net"),
+    ("app::net", "sent %d bytes to %s", "host,bytes", "DEBUG", "app::AppLog::Net"),
+    ("app::net", "sent %d bytes to %s", "", "DEBUG", "app::AppLog::Net"),
+    ("app::net", "sent %d bytes to %s", "bytes,host", "WARN", "app::AppLog::Net"),
+    ("", "%s", "größe", "WTF", "g"),
+    ("app", "a tab\t%d", "漢字", "INFO", "app::AppLog::Größe"),
+    ("p", "%d " * 32, ",".join(f"argument_{i}" for i in range(32)), "INFO", "g::G::X"),
 ]
 # Each length class of the algorithm, its edges, and several stripes and blocks.
 LENGTHS = [0, 1, 2, 3, 4, 5, 8, 9, 16, 17, 32, 33, 64, 65, 96, 97, 128, 129, 144, 200, 239, 240, 241, 255, 256, 512, 1023, 1024, 1025, 2048, 2500]
@@ -278,6 +291,12 @@ def main():
         fields = [escape(f) for f in (place, template, level, group)]
         lines.append("\t".join([*fields, f"{xxhash.xxh3_64_intdigest(identity):016x}", f"{group_id:08x}"]))
     (folder / "ids.tsv").write_text("\n".join(lines) + "\n")
+    lines = ["place\ttemplate\tnames\tlevel\tgroup\tid"]
+    for place, template, names, level, group in NAMED:
+        identity = "\0".join([place, template, *([names] if names else []), level, group]).encode()
+        fields = [escape(f) for f in (place, template, names, level, group)]
+        lines.append("\t".join([*fields, f"{xxhash.xxh3_64_intdigest(identity):016x}"]))
+    (folder / "named_ids.tsv").write_text("\n".join(lines) + "\n")
     lines = ["bytes\thash"]
     for length in LENGTHS:
         data = bytes((i * 131 + (i >> 8) * 17 + length) & 0xFF for i in range(length))

@@ -66,6 +66,7 @@ fn core_note(call: &Call) -> Note<'static> {
         file: call.file,
         line: call.line,
         template,
+        names: "",
         group: group.name,
         tag: group.tag,
     }
