@@ -11,7 +11,7 @@ pub use crate::level::{GroupInfo, GroupSet, SwitchPage};
 pub use crate::log::FastArgs;
 pub use crate::names::{full_name, full_name_len, utf8};
 pub use crate::note::GroupDef;
-pub use crate::note::{NoteBytes, new_note, note_size};
+pub use crate::note::{NoteBytes, new_named_note, new_note, note_size};
 pub use crate::site::DictionaryNote;
 use crate::site::Site;
 pub use crate::value::{Bool, Float, Int, Shown, Str, Uint, bool, float, int, string};

@@ -42,8 +42,9 @@
 //!
 //! The first argument is the group. Then come the template, a string literal, and one argument per
 //! conversion: `%d %o %x` take integers, `%f %e %g` floats, `%b` booleans, `%s` strings and
-//! everything that is `Display`. An argument that does not fit is a compile error at that argument,
-//! and so is a value in braces, `"{n}"`; [`d!`] has all about templates.
+//! everything that is `Display`; `bytes = n` gives an argument a name. An argument that does not
+//! fit is a compile error at that argument, and so is a value in braces, `"{n}"`; [`d!`] has all
+//! about templates.
 //!
 //! # Groups and levels
 //!

@@ -40,6 +40,25 @@
 /// protolog_rt::d!(AppLog::Net, "at %s", format_args!("{point:?}")); // What is `Debug` only.
 /// ```
 ///
+/// An argument may have a name, for those who read the log by fields:
+///
+/// ```
+/// # #[derive(protolog_rt::ProtoLogGroup)]
+/// # enum AppLog { Net }
+/// # let (n, host) = (1500, "example.org");
+/// protolog_rt::d!(AppLog::Net, "sent %d bytes to %s", bytes = n, host = host);
+/// ```
+///
+/// ```text
+/// $ protologtool read-log app.pftrace --arg bytes=1500 --format json | jq -c .fields
+/// {"bytes":1500,"host":"example.org"}
+/// ```
+///
+/// The names stand in the dictionary beside the template, and the call is the same as without
+/// them. Arguments keep the order of the conversions, and some may have names and others none. A
+/// name is a word, as for a variable; `r#type` has the name `type`. A message with other names is
+/// another message, with another id.
+///
 /// The template stays out of the program's code: it is in a note of the program's file
 /// (`.note.protolog`), which is not loaded until a trace needs it. `strip`, `strip = true` in a
 /// profile, LTO and separate debug information keep notes; without them

@@ -22,8 +22,10 @@
 #![allow(clippy::redundant_field_names)] // Only where the machine's byte order is that of notes.
 
 mod group;
+mod named;
 
 pub use group::GroupDef;
+pub use named::new_named_note;
 
 use crate::compiled::is_level_compiled;
 use protolog_core::Level;
@@ -98,7 +100,7 @@ struct NoteHeader {
     tag: u16,
     file: u16,
     level: u8,
-    zero: u8,
+    has_names: u8,
 }
 
 const _: () = assert!(size_of::<NoteHeader>() == TEXTS_AT);
@@ -201,7 +203,7 @@ impl GroupPart {
             tag: little_endian!(tag_length as u16),
             file: 0,
             level: 0,
-            zero: 0,
+            has_names: 0,
         };
         let mut block = [0; BLOCK];
         let length = if texts.len() < BLOCK { texts.len() } else { BLOCK };

@@ -18,13 +18,14 @@ use protolog_core::note::{PRINTF_TYPE, dictionary_header};
 /// The code of a log call whose template was checked. The arguments, in `$values`, are evaluated
 /// after the test. Group and level are used in constants, so they must be constant. `$facts` is the
 /// group's definition, written once by the proc macro, so that the compiler reports a mistake in it
-/// once, though two constants use it.
+/// once, though two constants use it. `$note` is the function that makes the note: one for calls
+/// with names of arguments, which stand behind the template, and one for all others.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __site {
     (
         $level:expr, $group:expr, $facts:expr,
-        $template:literal, $length:literal, $mask:literal, $values:expr $(,)?
+        $note:ident, $template:literal, $length:literal, $mask:literal, $values:expr $(,)?
     ) => {{
         use $crate::__private::NoGroup as _;
         #[used]
@@ -36,7 +37,7 @@ macro_rules! __site {
                     $level,
                     ::core::concat!(::core::module_path!(), $template, ::core::file!()),
                 )],
-        > = $crate::__private::new_note(
+        > = $crate::__private::$note(
             $facts,
             $level,
             ::core::concat!(::core::module_path!(), "\0", $template, "\0"),

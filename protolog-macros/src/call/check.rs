@@ -1,18 +1,20 @@
 //! Template and arguments against each other.
 
 use super::literal::Text;
-use super::parse::{Argument, Call, named_value};
+use super::parse::{Argument, Call, target_len};
 use crate::problem::Problem;
-use crate::tokens::split_at_commas;
-use proc_macro::{Literal, TokenStream, TokenTree};
-use protolog_core::{ParamKind, Template, as_log_call, first_placeholder};
+use crate::tokens::{ends_of, split_at_commas};
+use proc_macro::{Ident, Literal, TokenStream, TokenTree};
+use protolog_core::{ParamKind, Template, as_log_call, first_placeholder, is_name};
 
 /// A call that was checked.
 pub(super) struct Checked {
-    /// The template, as it was written.
+    /// The template, as it was written; with names of arguments, these behind it and a NUL.
     pub(super) template: Literal,
     /// Bytes of its value.
     pub(super) length: usize,
+    /// True if an argument has a name.
+    pub(super) has_names: bool,
     /// The kinds of the arguments, packed.
     pub(super) mask: u64,
     /// The kind of each argument.
@@ -27,7 +29,7 @@ pub(super) fn check(call: &Call) -> Result<Checked, Problem> {
     if text.value.contains('{') {
         check_braces(call, &text)?;
     }
-    check_names(call, &text)?;
+    let names = names(call)?;
     if text.value.contains('{') && text.merge_doubled_braces() {
         literal = Literal::string(&text.value);
     }
@@ -41,13 +43,19 @@ pub(super) fn check(call: &Call) -> Result<Checked, Problem> {
     })?;
     check_count(call, &text, &template)?;
     let kinds = template.conversions().map(|conversion| conversion.verb.kind()).collect();
-    Ok(Checked { template: literal, length: text.value.len(), mask: template.mask().bits(), kinds })
+    let (mask, has_names) = (template.mask().bits(), !names.is_empty());
+    if has_names {
+        text.value.push('\0');
+        text.value.push_str(&names);
+        literal = Literal::string(&text.value);
+    }
+    Ok(Checked { template: literal, length: text.value.len(), has_names, mask, kinds })
 }
 
 /// The template is something else than a literal.
 fn no_literal(call: &Call) -> Problem {
     let span = call.template_span;
-    if named_value(&call.template).is_some() {
+    if target_len(&call.template) == Some(1) {
         let written: TokenStream = call.template.iter().cloned().collect();
         return Problem::new(
             span,
@@ -93,17 +101,58 @@ fn check_braces(call: &Call, text: &Text) -> Result<(), Problem> {
     ))
 }
 
-/// Refuses `name = value`: conversions take the arguments in their order.
-fn check_names(call: &Call, text: &Text) -> Result<(), Problem> {
-    let mut named =
-        call.arguments.iter().filter_map(|argument| Some((argument, argument.name.as_ref()?)));
-    let Some((argument, name)) = named.next() else { return Ok(()) };
-    let values: Vec<String> = call.arguments.iter().map(Argument::text).collect();
-    Err(Problem::new(
-        name.span(),
-        format_args!("the argument `{}` has a name", argument.written()),
-        format_args!("pass the value alone, as in `{}`", as_log_call(&text.value, &values)),
-    ))
+/// The list of the arguments' names, see [`protolog_core::ArgumentNames`]; empty if none has one.
+fn names(call: &Call) -> Result<String, Problem> {
+    let mut names: Vec<String> = Vec::new();
+    for argument in &call.arguments {
+        let Some(name) = argument.name().and_then(plain_name) else {
+            if !argument.target.is_empty() {
+                return Err(no_name(argument));
+            }
+            names.push(String::new());
+            continue;
+        };
+        if names.contains(&name) {
+            return Err(Problem::new(
+                ends_of(&argument.target, argument.first).0,
+                format_args!("two arguments have the name `{name}`"),
+                "give each argument a name of its own, or none",
+            ));
+        }
+        names.push(name);
+    }
+    let has_names = names.iter().any(|name| !name.is_empty());
+    Ok(if has_names { names.join(",") } else { String::new() })
+}
+
+/// The name that a word stands for; none if it can't name an argument.
+fn plain_name(word: &Ident) -> Option<String> {
+    let word = word.to_string();
+    let name = word.strip_prefix("r#").unwrap_or(&word);
+    (!is_keyword(&word) && is_name(name)).then(|| name.to_owned())
+}
+
+/// The error for an argument with something else than a name before its `=`.
+fn no_name(argument: &Argument) -> Problem {
+    let target: TokenStream = argument.target.iter().cloned().collect();
+    let value = argument.text();
+    let last = argument.target.iter().rev().find_map(|tree| match tree {
+        TokenTree::Ident(word) => plain_name(word).map(|_| word.to_string()),
+        _ => None,
+    });
+    Problem::new(
+        ends_of(&argument.target, argument.first).0,
+        format_args!("`{target}` can't be the name of an argument"),
+        format_args!(
+            "write a short word that is no keyword, as in `{} = {value}`, or the value alone",
+            last.as_deref().unwrap_or("value")
+        ),
+    )
+}
+
+/// Returns whether a word that the parser takes for an expression can't name a value.
+fn is_keyword(word: &str) -> bool {
+    matches!(word, "self" | "Self" | "super" | "crate" | "_" | "true" | "false")
 }
 
 fn check_count(call: &Call, text: &Text, template: &Template<'_>) -> Result<(), Problem> {
@@ -125,7 +174,9 @@ fn check_count(call: &Call, text: &Text, template: &Template<'_>) -> Result<(), 
         ));
     }
     if given > template.len() {
-        let extra = call.arguments[template.len()].written();
+        let argument = &call.arguments[template.len()];
+        let extra = argument.written();
+        let span = argument.name().map_or(span, Ident::span);
         return Err(Problem::new(
             span,
             format_args!(

@@ -8,8 +8,8 @@ use crate::tokens::{braced, colons, macro_call, path, with_commas};
 use proc_macro::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
 use protolog_core::ParamKind;
 
-/// `$crate::__site! { level, group, group.__protolog_def(), "template", length, mask, (first,
-/// (second, ())), }`
+/// `$crate::__site! { level, group, group.__protolog_def(), new_note, "template", length, mask,
+/// (first, (second, ())), }`
 pub(super) fn checked(call: &Call, checked: &Checked) -> TokenStream {
     let site = Span::call_site();
     let values = call.arguments.iter().zip(&checked.kinds).rfold(
@@ -28,6 +28,7 @@ pub(super) fn checked(call: &Call, checked: &Checked) -> TokenStream {
     input.push(punct(',', site));
     input.extend(facts(call));
     for part in [
+        ident(if checked.has_names { "new_named_note" } else { "new_note" }, site),
         TokenTree::Literal(template),
         TokenTree::Literal(Literal::usize_unsuffixed(checked.length)),
         TokenTree::Literal(Literal::u64_suffixed(checked.mask)),

@@ -1,7 +1,7 @@
 //! The parts of a call. `protolog_rt`'s macros have parsed each of them as an expression already.
 
 use crate::problem::Problem;
-use crate::tokens::{ends_of, split_at_commas, unwrapped};
+use crate::tokens::{ends_of, is_punct, split_at_commas, unwrapped};
 use proc_macro::{Ident, Spacing, Span, TokenStream, TokenTree};
 
 /// A call as it was written.
@@ -24,8 +24,9 @@ pub(super) struct Call {
 
 /// An argument of a call.
 pub(super) struct Argument {
-    /// The name in `name = value`, which is a mistake.
-    pub(super) name: Option<Ident>,
+    /// The tokens before the `=` in `name = value`, which is an assignment to the compiler's
+    /// parser; empty without a name.
+    pub(super) target: Vec<TokenTree>,
     /// The expression, whole and without a name: to be put in parentheses where it is used.
     pub(super) tokens: Vec<TokenTree>,
     /// Where its first token stands, with the meaning of the macro that was called: what errors
@@ -37,6 +38,14 @@ pub(super) struct Argument {
 }
 
 impl Argument {
+    /// The name, unless something else stands before the `=`.
+    pub(super) fn name(&self) -> Option<&Ident> {
+        match &self.target[..] {
+            [TokenTree::Ident(name)] => Some(name),
+            _ => None,
+        }
+    }
+
     /// The expression's text.
     pub(super) fn text(&self) -> String {
         self.tokens.iter().cloned().collect::<TokenStream>().to_string()
@@ -44,23 +53,41 @@ impl Argument {
 
     /// The text as the call has it, with the name.
     pub(super) fn written(&self) -> String {
-        match &self.name {
-            Some(name) => format!("{name} = {}", self.text()),
-            None => self.text(),
+        if self.target.is_empty() {
+            return self.text();
         }
+        let target: TokenStream = self.target.iter().cloned().collect();
+        format!("{target} = {}", self.text())
     }
 }
 
-/// The parts of `name = value`, which `println!` takes, and which is an assignment elsewhere.
-pub(super) fn named_value(tokens: &[TokenTree]) -> Option<(Ident, &[TokenTree])> {
-    match tokens {
-        [TokenTree::Ident(name), TokenTree::Punct(equals), value @ ..]
-            if equals.as_char() == '=' && equals.spacing() == Spacing::Alone =>
-        {
-            Some((name.clone(), value))
+/// The number of tokens before the `=` in `name = value`, or in an assignment to a field, an
+/// element or what a reference points to. Other expressions may have an `=` in them, as closures
+/// and `if let` have.
+pub(super) fn target_len(tokens: &[TokenTree]) -> Option<usize> {
+    let mut is_word_before = false;
+    for (index, tree) in tokens.iter().enumerate() {
+        match tree {
+            TokenTree::Ident(_) if is_word_before => return None,
+            TokenTree::Punct(punct) => match punct.as_char() {
+                // `=` may touch what follows: `n=-1`.
+                '=' if punct.spacing() == Spacing::Alone || !is_operator(tokens.get(index + 1)) => {
+                    return (index > 0).then_some(index);
+                }
+                '.' | ':' => {}
+                '*' if index == 0 => {}
+                _ => return None,
+            },
+            _ => {}
         }
-        _ => None,
+        is_word_before = matches!(tree, TokenTree::Ident(_));
     }
+    None
+}
+
+/// Returns whether the token after `=` makes `==` or `=>` of it.
+fn is_operator(next: Option<&TokenTree>) -> bool {
+    next.is_some_and(|next| is_punct(next, '=') || is_punct(next, '>'))
 }
 
 pub(super) fn parse(input: TokenStream) -> Result<Call, Problem> {
@@ -82,14 +109,16 @@ pub(super) fn parse(input: TokenStream) -> Result<Call, Problem> {
     let (_, group_end) = ends_of(&whole_group, Span::call_site());
     let group_span = here.located_at(group_end);
     let argument = |tokens: Vec<TokenTree>| {
-        let mut tokens = unwrapped(tokens);
-        let name = named_value(&tokens).map(|(name, _)| name);
-        if name.is_some() {
-            tokens.drain(..2);
+        let mut target = unwrapped(tokens);
+        let len = target_len(&target);
+        let mut tokens = target.split_off(len.map_or(0, |len| len + 1));
+        if len.is_some() {
+            target.pop();
+            tokens = unwrapped(tokens);
         }
         let (first, last) = ends_of(&tokens, Span::call_site());
         let (first, last) = (here.located_at(first), here.located_at(last));
-        Argument { name, tokens, first, last }
+        Argument { target, tokens, first, last }
     };
     let arguments = parts.map(argument).collect();
     Ok(Call { runtime, level, group, group_span, template, template_span, arguments })

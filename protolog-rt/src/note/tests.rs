@@ -91,6 +91,28 @@ fn notes_are_those_core_note() {
 }
 
 #[test]
+fn names_stand_behind_the_template() {
+    const NAMED: Call =
+        Call { texts: "app::net\0a %d €\0bytes\0", template: "a %d €\0bytes".len(), ..CALL };
+    const OFF: Call = Call { group: &GroupDef { enabled: false, ..ON }, ..NAMED };
+    static NOTE: NoteBytes<[u8; NAMED.size()]> = {
+        let Call { group, level, texts, template, mask, file, line } = NAMED;
+        new_named_note(group, level, texts, template, mask, file, line)
+    };
+    static NOTHING: NoteBytes<[u8; OFF.size()]> = {
+        let Call { group, level, texts, template, mask, file, line } = OFF;
+        new_named_note(group, level, texts, template, mask, file, line)
+    };
+    let core = core_note(&CALL);
+    let id =
+        protolog_core::named_message_id(core.place, core.template, "bytes", core.level, core.group);
+    let named = Note { id, names: "bytes", ..core };
+    assert_eq!(NOTE.0, encode(&named));
+    assert_eq!(NoteRef::new(&NOTE).bytes(), NOTE.0);
+    assert_eq!(size_of_val(&NOTHING), 0);
+}
+
+#[test]
 fn texts_of_every_length_are_copied() {
     let long: &'static str = "abcdefghijklmnopqrstuvwxyz".repeat(20).leak();
     for length in 0..=400 {

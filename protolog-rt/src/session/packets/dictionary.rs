@@ -58,6 +58,8 @@ pub(crate) struct Dictionary {
 #[derive(Debug)]
 struct Entry {
     template: String,
+    /// The names of the arguments, see [`protolog_core::ArgumentNames`].
+    names: String,
     level: Level,
     group_id: u32,
     place: String,
@@ -253,6 +255,7 @@ impl Dictionary {
             }
             let entry = entries.entry(note.id).or_insert_with(|| Entry {
                 template: note.template.to_owned(),
+                names: note.names.to_owned(),
                 level: note.level,
                 group_id: note.group_id,
                 place: note.place.to_owned(),
@@ -341,10 +344,12 @@ impl Dictionary {
                 continue;
             }
             if !self.leaves_out(id) && self.messages.insert(id, group.id).is_none() {
-                let (template, place) = (template.to_owned(), place.to_owned());
+                let (template, names, place) =
+                    (template.to_owned(), String::new(), place.to_owned());
                 let lines = at.map(|(file, line)| (file.to_owned(), [line].into()));
                 let lines = lines.into_iter().collect();
-                entries.insert(id, Entry { template, level, group_id: group.id, place, lines });
+                let group_id = group.id;
+                entries.insert(id, Entry { template, names, level, group_id, place, lines });
             }
             self.add_group(group.id, group.name, group.tag, &mut groups);
         }
@@ -435,6 +440,9 @@ fn message(to: &mut Message<'_, Heap>, id: u64, entry: &Entry) {
     }
     if !entry.place.is_empty() {
         hints.message().string(message_hints::PLACE, &entry.place);
+    }
+    if !entry.names.is_empty() {
+        hints.message().string(message_hints::NAMES, &entry.names);
     }
     match hints.into_vec() {
         Ok(hints) if !hints.is_empty() => {
