@@ -107,6 +107,7 @@ fn add(note: &Note<'_>, collector: &mut Collector) {
     collector.add_message(Message {
         id: note.id,
         template: note.template.to_owned(),
+        names: note.names.to_owned(),
         unsigned: 0,
         level: note.level,
         group: note.group.into(),

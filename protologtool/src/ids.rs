@@ -1,7 +1,7 @@
 //! The two ways to make a message's id.
 //!
 //! ```text
-//! xxh3   XXH3-64 of  place NUL template NUL LEVEL NUL group        see protolog_core::message_id
+//! xxh3   XXH3-64 of  place NUL template NUL LEVEL NUL group        see protolog_core::named_message_id
 //! aosp   first 8 bytes of the version-3 UUID (MD5) of  position template LEVEL GROUP, nothing in between
 //! ```
 //!
@@ -11,7 +11,7 @@
 
 use crate::groups::Group;
 use md5::{Digest, Md5};
-use protolog_core::{Level, message_id};
+use protolog_core::{Level, named_message_id};
 
 /// The scheme of message ids.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,10 +24,17 @@ pub enum MessageIds {
 }
 
 impl MessageIds {
-    /// The id of a message of `group` in the file that `place` names.
-    pub fn id(self, place: &str, template: &str, level: Level, group: &Group) -> u64 {
+    /// The id of a message of `group` in the file that `place` names, by its template and the list
+    /// of its arguments' names, which AOSP's ids do not have.
+    pub fn id(
+        self,
+        place: &str,
+        (template, names): (&str, &str),
+        level: Level,
+        group: &Group,
+    ) -> u64 {
         match self {
-            Self::Xxh3 => message_id(place, template, level, &group.full_name),
+            Self::Xxh3 => named_message_id(place, template, names, level, &group.full_name),
             Self::Aosp => aosp(&position(place), template, level, &group.own_name),
         }
     }
@@ -53,6 +60,7 @@ pub(crate) fn name_uuid(bytes: &[u8]) -> (i64, i64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use protolog_core::message_id;
 
     /// Ids that AOSP's own tests expect, and such that were computed from its definition.
     #[test]
@@ -89,7 +97,7 @@ mod tests {
     #[test]
     fn a_file_without_a_package_has_a_slash_before_its_name() {
         let group = Group::new("Groups", "GROUP", true, true, "tag");
-        let id = |ids: MessageIds, place| ids.id(place, "hi", Level::Info, &group);
+        let id = |ids: MessageIds, place| ids.id(place, ("hi", ""), Level::Info, &group);
         assert_eq!(id(MessageIds::Aosp, "A.java"), aosp("/A.java", "hi", Level::Info, "GROUP"));
         assert_eq!(id(MessageIds::Aosp, "x/A.java"), aosp("x/A.java", "hi", Level::Info, "GROUP"));
         let ours = message_id("A.java", "hi", Level::Info, "Groups.GROUP");

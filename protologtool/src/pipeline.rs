@@ -375,10 +375,9 @@ fn rewrite<L: Language>(
         warnings.extend(lint(call, &template, &source));
         let group = &groups.list()[call.group];
         let place_in_ids = language.place_in_ids(&place, call);
-        let id = language.ids(*ids).id(place_in_ids, template.text(), call.level, group);
-        if let Some(shown) = &mut shown {
-            shown.push(ShownCall::of(call, id, &template));
-        }
+        let names = language.argument_names(call);
+        let id = language.ids(*ids).id(place_in_ids, (template.text(), names), call.level, group);
+        shown.iter_mut().for_each(|it| it.push(ShownCall::of(call, id, (&template, names))));
         language.emit(&source, call, &lang::Message { id, template, group }, &mut plan);
         let is_compiled = group.enabled && language.is_level_compiled(call.level);
         if is_compiled || groups.is_always_in_dictionary(call.group) {
@@ -386,6 +385,7 @@ fn rewrite<L: Language>(
             let line = source.line(call.range.start) as u32;
             messages.push(Message {
                 place: place_in_ids.to_owned(),
+                names: names.to_owned(),
                 locations: vec![Location::line(place.clone(), line)],
                 ..message_of(call, id, &template, group)
             });
@@ -430,6 +430,7 @@ fn message_of<S>(call: &Call<S>, id: u64, template: &Template<'_>, group: &Group
     Message {
         id,
         template: template.text().to_owned(),
+        names: String::new(),
         unsigned: 0,
         level: call.level,
         group: group.full_name.as_str().into(),

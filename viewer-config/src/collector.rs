@@ -1,7 +1,7 @@
 //! Collecting messages and groups into one dictionary, from sources, binaries and other
 //! dictionaries.
 //!
-//! Equal messages (id, template, level, group) become one:
+//! Equal messages (id, template, names, level, group) become one:
 //!
 //! - Their locations are joined.
 //! - An argument counts as unsigned only if all of them say so: a negative number must not come out
@@ -47,6 +47,7 @@ pub struct Collected {
 #[derive(Clone, Debug)]
 struct Merged {
     template: String,
+    names: String,
     unsigned: u32,
     level: Level,
     group: Arc<str>,
@@ -182,9 +183,10 @@ impl Collector {
 
 impl Merged {
     fn new(message: Message) -> Self {
-        let Message { template, unsigned, level, group, place, locations, id: _ } = message;
+        let Message { template, names, unsigned, level, group, place, locations, id: _ } = message;
         let mut merged = Self {
             template,
+            names,
             unsigned,
             level,
             group,
@@ -198,6 +200,7 @@ impl Merged {
 
     fn is_same(&self, message: &Message) -> bool {
         self.template == message.template
+            && self.names == message.names
             && self.level == message.level
             && self.group == message.group
     }
@@ -220,11 +223,11 @@ impl Merged {
     }
 
     fn into_message(self, id: u64) -> Message {
-        let Self { template, unsigned, level, group, place, locations, clashed: _ } = self;
+        let Self { template, names, unsigned, level, group, place, locations, clashed: _ } = self;
         let location =
             |(path, lines): (_, BTreeSet<u32>)| Location { path, lines: Vec::from_iter(lines) };
         let locations = locations.into_iter().map(location).collect();
-        Message { id, template, unsigned, level, group, place, locations }
+        Message { id, template, names, unsigned, level, group, place, locations }
     }
 }
 

@@ -12,6 +12,9 @@ pub struct Message {
     /// The template in full form. Files made elsewhere may hold a text that [`Template::parse`]
     /// refuses.
     pub template: String,
+    /// The list of the arguments' names, see [`protolog_core::ArgumentNames`]; empty where none has
+    /// a name.
+    pub names: String,
     /// Bit `i` is set where argument `i` is an unsigned integer.
     pub unsigned: u32,
     /// The level.

@@ -12,6 +12,7 @@
 //! let call = |line| Message {
 //!     id,
 //!     template: template.into(),
+//!     names: String::new(),
 //!     unsigned: 0,
 //!     level: Level::Debug,
 //!     group: group.into(),

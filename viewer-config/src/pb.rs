@@ -6,7 +6,7 @@
 
 use crate::{Collector, Dictionary, Group, Location, Message, Problem, ReadError, collector};
 use protolog_core::{
-    Level, Template,
+    ArgumentNames, Level, Template,
     schema::{group, message_data, message_hints, viewer_config},
 };
 use protozero::{DecodeError, Field, Heap, Reader, Writer};
@@ -38,6 +38,9 @@ fn encode_message(message: &Message, group_id: u32) -> Vec<u8> {
         }
         if let Some(place) = message.explicit_place() {
             fields.string(message_hints::PLACE, place);
+        }
+        if !message.names.is_empty() {
+            fields.string(message_hints::NAMES, &message.names);
         }
     });
     encode(|fields| {
@@ -157,6 +160,7 @@ struct RawMessage<'a> {
     template: Option<&'a str>,
     unsigned: u32,
     place: Option<&'a str>,
+    names: &'a str,
 }
 
 impl<'a> RawMessage<'a> {
@@ -184,6 +188,7 @@ impl<'a> RawMessage<'a> {
                 message_hints::TEMPLATE => self.template = Some(field.as_str()?),
                 message_hints::UNSIGNED => self.unsigned = field.as_u32()?,
                 message_hints::PLACE => self.place = Some(field.as_str()?),
+                message_hints::NAMES => self.names = field.as_str()?,
                 _ => {}
             }
         }
@@ -211,6 +216,7 @@ impl<'a> RawMessage<'a> {
         Message {
             id,
             template: template.into(),
+            names: ArgumentNames::parse(self.names).list().into(),
             unsigned: self.unsigned,
             level,
             group,

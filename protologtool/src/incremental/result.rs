@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Result   { place 1, names_class 2, message* 3, group* 4, rewritten calls 5 }
-//! Message  { id 1, template 2, unsigned 3, level 4, group 5, place 6, location* 7 }    place: only where not the file's
+//! Message  { id 1, template 2, unsigned 3, level 4, group 5, place 6, location* 7, names 8 }    place: only where not the file's
 //! Location { path 1, line* 2 }                                                         path: the same
 //! ```
 
@@ -47,9 +47,12 @@ pub(super) fn decode(fields: &[u8], path: &Path) -> Result<Processed, DecodeErro
 
 /// Writes a message of the file at `place`.
 fn encode_message(message: &Message, place: &str, fields: &mut Fields<'_, Heap>) {
-    let Message { id, template, unsigned, level, group, place: own, locations } = message;
+    let Message { id, template, names, unsigned, level, group, place: own, locations } = message;
     fields.fixed64(1, *id).string(2, template).uint32(3, *unsigned).uint32(4, level.wire());
     fields.string(5, group);
+    if !names.is_empty() {
+        fields.string(8, names);
+    }
     if own != place {
         fields.string(6, own);
     }
@@ -69,6 +72,7 @@ fn decode_message(place: &str, fields: Reader<'_>) -> Result<Message, DecodeErro
     let mut message = Message {
         id: 0,
         template: String::new(),
+        names: String::new(),
         unsigned: 0,
         level: Level::Debug,
         group: "".into(),
@@ -84,6 +88,7 @@ fn decode_message(place: &str, fields: Reader<'_>) -> Result<Message, DecodeErro
             4 => message.level = Level::from_wire(field.as_u64()?).unwrap_or(Level::Debug),
             5 => message.group = field.as_str()?.into(),
             6 => field.as_str()?.clone_into(&mut message.place),
+            8 => field.as_str()?.clone_into(&mut message.names),
             7 => message.locations.push(location(place, field.as_message()?)?),
             _ => {}
         }
@@ -114,6 +119,7 @@ mod tests {
         let message = |place: &str, path: &str| Message {
             id: u64::MAX,
             template: "a %d".into(),
+            names: "b".into(),
             unsigned: 5,
             level: Level::Wtf,
             group: "com.foo.AppLog.NET".into(),

@@ -175,6 +175,12 @@ pub trait Language: Sync {
         place
     }
 
+    /// The list of the names that a call gives its arguments, see [`protolog_core::ArgumentNames`].
+    fn argument_names<'c>(&self, call: &'c Call<Self::Shape>) -> &'c str {
+        let _ = call;
+        ""
+    }
+
     /// The scheme of ids, where the run asks for `ids`.
     fn ids(&self, ids: MessageIds) -> MessageIds {
         ids

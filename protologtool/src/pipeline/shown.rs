@@ -23,10 +23,12 @@ pub struct ShownCall {
     pub id: u64,
     /// The template's text.
     pub template: String,
+    /// The list of the arguments' names.
+    pub names: String,
 }
 
 impl ShownCall {
-    pub(super) fn of<S>(call: &Call<S>, id: u64, template: &Template<'_>) -> Self {
+    pub(super) fn of<S>(call: &Call<S>, id: u64, (template, names): (&Template<'_>, &str)) -> Self {
         Self {
             range: call.range.clone(),
             template_range: call.template_range.clone(),
@@ -35,6 +37,7 @@ impl ShownCall {
             group: call.group,
             id,
             template: template.text().to_owned(),
+            names: names.to_owned(),
         }
     }
 }

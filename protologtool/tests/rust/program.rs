@@ -79,11 +79,13 @@ impl Built {
         let notes = notes(&self.written);
         assert!(!notes.is_empty());
         for note in &notes {
-            let Entry { id, level, group, group_id, tag, template, place, file, line } = note;
+            let Entry { id, level, group, group_id, tag, template, names, place, file, line } =
+                note;
             let message = self.dictionary.message(*id);
             let message = message.unwrap_or_else(|| panic!("missing: {note:?}"));
             assert_eq!((message.level, &*message.group), (*level, &group[..]));
             assert_eq!((&message.template, &message.place), (template, place));
+            assert_eq!(&message.names, names);
             let mut locations = message.locations.iter();
             let is_there = locations.any(|at| at.path == *file && at.lines.contains(line));
             assert!(is_there, "{note:?}\n{message:?}");
@@ -156,6 +158,7 @@ pub(crate) struct Entry {
     pub(crate) group_id: u32,
     pub(crate) tag: String,
     pub(crate) template: String,
+    pub(crate) names: String,
     pub(crate) place: String,
     pub(crate) file: String,
     pub(crate) line: u32,
@@ -174,6 +177,7 @@ pub(crate) fn notes(program: &Path) -> Vec<Entry> {
             group_id: note.group_id,
             tag: note.tag.to_owned(),
             template: note.template.to_owned(),
+            names: note.names.to_owned(),
             place: note.place.to_owned(),
             file: note.file.to_owned(),
             line: note.line,

@@ -44,6 +44,20 @@ fn both_print_the_same() {
 }
 
 #[test]
+fn names_of_arguments_are_kept_by_both() {
+    for built in cases() {
+        for program in [&built.written, &built.rewritten] {
+            let lines = built.log(program, "json").join("\n");
+            assert!(
+                lines.contains(r#""host":"näme"}"#) && lines.contains(r#""größe":"#),
+                "{lines}"
+            );
+        }
+        assert!(notes(&built.written).iter().any(|note| note.names == "bytes,host"));
+    }
+}
+
+#[test]
 fn the_notes_are_part_of_the_dictionary() {
     let [plain, extra] = cases() else { panic!("two builds") };
     let never = |built: &'static Built| {

@@ -124,6 +124,7 @@ mod tests {
         Message {
             id,
             template: template.to_owned(),
+            names: String::new(),
             unsigned: 0,
             level: Level::Debug,
             group: "NET".into(),

@@ -12,7 +12,8 @@
 //!       "location": "com/foo/Net.java:12,40",
 //!       "template": "sent %04d bytes",
 //!       "unsigned": 1,
-//!       "place": "com::foo"
+//!       "place": "com::foo",
+//!       "names": "bytes"
 //!     }
 //!   },
 //!   "groups": {
@@ -26,8 +27,9 @@
 //!
 //! Keys of messages are ids as signed decimals. Ours are `location` (where it says more than `at`),
 //! `template` (where it is not the bare `message`), `unsigned` (where not 0), `place` (where not
-//! `at`) and `id`; their meaning is the one of the hints in protobuf. `/` is written as it is: `\/`
-//! means the same to every reader. [`Statements`] writes AOSP's form without these.
+//! `at`), `names` (where an argument has one) and `id`; their meaning is the one of the hints in
+//! protobuf. `/` is written as it is: `\/` means the same to every reader. [`Statements`] writes
+//! AOSP's form without these.
 
 mod aosp;
 mod read;

@@ -10,7 +10,7 @@ use crate::{
     Collector, Group, Location, Message, Problem, ReadError, format::BYTE_ORDER_MARK,
     pb::is_full_form,
 };
-use protolog_core::{Level, group_id};
+use protolog_core::{ArgumentNames, Level, group_id};
 use serde::{
     Deserialize, Deserializer,
     de::{Error, MapAccess, Visitor},
@@ -130,6 +130,7 @@ struct MessageMembers {
     template: Option<String>,
     unsigned: Option<u32>,
     place: Option<String>,
+    names: Option<String>,
 }
 
 impl Keyed for ReadMessage {
@@ -162,7 +163,9 @@ impl Keyed for ReadMessage {
         let locations = Location::parse_list(&location);
         let place = members.place.unwrap_or_else(|| Message::default_place(&locations).to_owned());
         let (id, unsigned) = (id as u64, members.unsigned.unwrap_or(0));
-        let message = Message { id, template, unsigned, level, group, place, locations };
+        let names =
+            ArgumentNames::parse(members.names.as_deref().unwrap_or_default()).list().into();
+        let message = Message { id, template, names, unsigned, level, group, place, locations };
         Ok(Self { message, strange })
     }
 }

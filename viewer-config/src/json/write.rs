@@ -63,6 +63,8 @@ struct Entry<'a> {
     unsigned: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     place: Option<&'a str>,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    names: &'a str,
 }
 
 impl<'a> Entry<'a> {
@@ -82,6 +84,7 @@ impl<'a> Entry<'a> {
             template: template.then_some(&message.template),
             unsigned: (message.unsigned != 0).then_some(message.unsigned),
             place: message.explicit_place(),
+            names: &message.names,
         }
     }
 }

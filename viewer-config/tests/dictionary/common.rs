@@ -9,6 +9,7 @@ pub(crate) fn java(template: &str, path: &str, line: u32) -> Message {
     Message {
         id: message_id(path, template, Level::Debug, group),
         template: template.into(),
+        names: String::new(),
         unsigned: 0,
         level: Level::Debug,
         group: group.into(),
@@ -52,6 +53,7 @@ pub(crate) fn rich() -> Dictionary {
     collector.add_message(rust("src/net.rs", 3));
     collector.add_message(rust("src/net.rs", 3));
     collector.add_message(Message { id: rust("src/net.rs", 3).id, ..rust("../net.rs", 3) });
+    collector.add_message(Message { names: "total,,größe".into(), ..rust("src/named.rs", 5) });
     collector.add_message(Message {
         id: u64::MAX,
         level: Level::Wtf,

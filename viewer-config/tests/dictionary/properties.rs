@@ -32,11 +32,21 @@ fn messages() -> impl Strategy<Value = Vec<Message>> {
         0..4,
     );
     let level = (0..6u8).prop_map(|severity| Level::from_severity(severity).expect("one of six"));
-    let parts = (any::<u64>(), texts(), any::<u32>(), level, paths(), locations, "[a-cß]{1,2}");
-    let message =
-        |(id, template, unsigned, level, place, locations, group): (_, _, _, _, _, _, String)| {
-            Message { id, template, unsigned, level, group: group.into(), place, locations }
-        };
+    let names = "(a[a-c.0]?)?(,(ß[a-c.0]?)?(,_?)?)?";
+    let texts = (texts(), names);
+    let parts = (any::<u64>(), texts, any::<u32>(), level, paths(), locations, "[a-cß]{1,2}");
+    let message = |(id, (template, names), unsigned, level, place, locations, group): (
+        _,
+        _,
+        _,
+        _,
+        _,
+        _,
+        String,
+    )| {
+        let group = group.into();
+        Message { id, template, names, unsigned, level, group, place, locations }
+    };
     vec(parts.prop_map(message), 0..8)
 }
 

@@ -40,6 +40,7 @@ fn level_and_group_are_part_of_a_message() {
     for second in [
         Message { level: Level::Error, ..first.clone() },
         Message { group: "other".into(), ..first.clone() },
+        Message { names: "one".into(), ..first.clone() },
     ] {
         let collected = collect([first.clone(), second]);
         assert!(matches!(&collected.problems[0], Problem::MessageClash { .. }));

@@ -4,7 +4,7 @@ use crate::groups::Group;
 use crate::pipeline::ShownCall;
 use crate::source::Source;
 use protolog_core::escape::controls_output;
-use protolog_core::{Arg, ParamKind, Template, render};
+use protolog_core::{Arg, ArgumentNames, ParamKind, Template, render};
 use std::fmt::Write;
 
 /// The limit on the characters of an argument in the example.
@@ -22,6 +22,13 @@ pub(super) fn markdown(call: &ShownCall, group: &Group, source: &Source) -> Stri
         *id as i64
     );
     let _ = writeln!(shown, "    {}", on_one_line(template));
+    let names: Vec<String> = ArgumentNames::parse(&call.names)
+        .iter()
+        .map(|name| name.map_or_else(|| "…".to_owned(), code))
+        .collect();
+    if !call.names.is_empty() {
+        let _ = writeln!(shown, "\narguments: {}", names.join(", "));
+    }
     if let Some(example) = example(call, source) {
         let _ = writeln!(shown, "\nfor example\n\n    {}", on_one_line(&example));
     }

@@ -2,6 +2,7 @@
 //!
 //! The rules are those of the runtime's macros, which see the call where it is not rewritten.
 
+use super::named::{self, target_len};
 use super::resolve::{Entity, PathResolver, Space};
 use super::tokens::{Path, Spans, content, is_punct, plain, shown, split_at_commas};
 use super::walk::{MacroCall, Surroundings};
@@ -11,7 +12,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::groups::Groups;
 use crate::lang::near::{distance, is_alone};
 use crate::source::Source;
-use proc_macro2::{Group, Spacing, TokenTree};
+use proc_macro2::{Group, TokenTree};
 use protolog_core::{Level, as_log_call, first_placeholder};
 use std::ops::Range;
 use syn::parse::{ParseStream, Parser};
@@ -70,15 +71,18 @@ impl InvocationReader<'_> {
         let (mut template, template_range) = self.template_text(template)?;
         self.check_values(&template, arguments)?;
         template.merge_doubled_braces();
+        let (names, name_edits) =
+            named::names(arguments, (self.source, spans), |part| self.written(part))?;
+        let args = arguments.iter().map(|part| spans.of_all(named::value(part), 0)).collect();
         Ok(MacroInvocation::Call(Box::new(Call {
             range: call.range.clone(),
             level,
             group,
             template,
             template_range,
-            args: arguments.iter().map(|part| spans.of_all(part, 0)).collect(),
+            args,
             has_exception: false,
-            shape: RustShape { place: self.module.clone() },
+            shape: RustShape { place: self.module.clone(), names, name_edits },
         })))
     }
 
@@ -164,7 +168,7 @@ impl InvocationReader<'_> {
         let error = |message: String, help: String| {
             Err(Diagnostic::error(Code::NonConstantTemplate, range.clone(), message).help(help))
         };
-        if value_name(part).is_some() {
+        if target_len(part) == Some(1) {
             let help = "write the template after the group, with a conversion for each value, as in `\"sent %d bytes\", n`";
             let message = format!("`{}` stands where the template is expected", self.written(part));
             return error(message, help.to_owned());
@@ -196,8 +200,7 @@ impl InvocationReader<'_> {
         Some(as_log_call(text.as_str(), &arguments).to_string())
     }
 
-    /// Refuses arguments that `println!` takes and a log call would not: values in braces, and
-    /// arguments with names.
+    /// Refuses arguments that `println!` takes and a log call would not: values in braces.
     fn check_values(
         &self,
         template: &Text,
@@ -212,17 +215,7 @@ impl InvocationReader<'_> {
                 Diagnostic::error(Code::BadTemplate, range, found.message().to_string()).help(help)
             );
         }
-        let Some(named) = arguments.iter().find(|part| value_name(part).is_some()) else {
-            return Ok(());
-        };
-        let value = |part: &Vec<TokenTree>| {
-            self.written(if value_name(part).is_some() { &part[2..] } else { part })
-        };
-        let values: Vec<String> = arguments.iter().map(value).collect();
-        let message = format!("the argument `{}` has a name", self.written(named));
-        let help = format!("pass the value alone, as in `{}`", as_log_call(text, &values));
-        Err(Diagnostic::error(Code::ArgumentCount, self.place.spans.of_all(named, 0), message)
-            .help(help))
+        Ok(())
     }
 
     /// The source of tokens, on one line.
@@ -322,18 +315,6 @@ fn usage(call: &MacroCall<'_>, log: &LogMacro, parts: &[Vec<TokenTree>]) -> Diag
         ),
     };
     Diagnostic::error(Code::ArgumentCount, call.range.clone(), message).help(help)
-}
-
-/// The name in `name = value`, which is an assignment to the parser.
-fn value_name(part: &[TokenTree]) -> Option<String> {
-    match part {
-        [TokenTree::Ident(name), TokenTree::Punct(equals), ..]
-            if equals.as_char() == '=' && equals.spacing() == Spacing::Alone =>
-        {
-            Some(name.to_string())
-        }
-        _ => None,
-    }
 }
 
 fn is_string(part: &[TokenTree]) -> bool {

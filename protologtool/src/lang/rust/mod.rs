@@ -6,6 +6,8 @@
 //! protolog_rt::d!(AppLog::Net, @0x58f2c41b9a07d36e [d s], n, host);
 //! ```
 //!
+//! Names of arguments (`bytes = n`) are taken off with their `=`: the id stands for them.
+//!
 //! Every position stays legal, no name is added to the program's own, and no proc macro is needed:
 //! the derive for group enums becomes its expansion, too. Reading order: [`quick`] (which files are
 //! looked at), [`mod@survey`], [`crates`], [`modules`] and [`manifest`] (which module of which
@@ -20,6 +22,7 @@ mod invocation;
 pub(crate) mod literal;
 mod manifest;
 mod modules;
+mod named;
 mod paths;
 mod quick;
 mod resolve;
@@ -35,7 +38,7 @@ use crate::call::Call;
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::groups::Groups;
 use crate::ids::MessageIds;
-use crate::rewrite::PlanBuilder;
+use crate::rewrite::{Edit, PlanBuilder};
 use crate::source::Source;
 use crate::system::System;
 use crates::{Crates, ModuleId};
@@ -88,6 +91,10 @@ pub struct Rust {
 pub struct RustShape {
     /// The module's path, which goes into the message's id.
     pub(crate) place: String,
+    /// The list of the arguments' names, which goes into the id if it is not empty.
+    pub(crate) names: String,
+    /// Takes the names and the `=` behind each off.
+    pub(crate) name_edits: Vec<Edit>,
 }
 
 impl Rust {
@@ -261,6 +268,10 @@ impl Language for Rust {
         &call.shape.place
     }
 
+    fn argument_names<'c>(&self, call: &'c Call<RustShape>) -> &'c str {
+        &call.shape.names
+    }
+
     fn is_level_compiled(&self, level: Level) -> bool {
         level.severity() >= self.least_severity
     }
@@ -307,6 +318,9 @@ impl Language for Rust {
         let kept = tokens::kept_line_ends(source.slice(call.template_range.clone()));
         let text = format!("@{:#018x} [{}]{kept}", message.id, kinds.join(" "));
         plan.replace(call.template_range.clone(), text);
+        for Edit { range, text } in &call.shape.name_edits {
+            plan.replace(range.clone(), text.as_str());
+        }
     }
 
     fn max_arguments(&self) -> usize {
