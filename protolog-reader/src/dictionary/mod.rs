@@ -17,8 +17,8 @@ use std::collections::BTreeSet;
 use std::collections::hash_map::Entry;
 
 use foldhash::{HashMap, HashSet};
-use protolog_core::Level;
 use protolog_core::schema::{group, message_data, message_hints};
+use protolog_core::{ArgumentNames, Level};
 use protozero::{DecodeError, Field, Reader};
 
 use crate::dictionary::message_plan::{Plan, PlanCell};
@@ -65,6 +65,8 @@ pub struct Message {
     pub bare: String,
     /// The full template, if it differs.
     pub template: Option<String>,
+    /// The list of the arguments' names, see [`ArgumentNames`].
+    pub(crate) names: String,
     /// Bit `i` is set where argument `i` is an unsigned integer.
     pub unsigned: u32,
     /// The level; none if the dictionary has none or an unknown one.
@@ -266,6 +268,7 @@ impl Dictionary {
                 Message {
                     template: Some(message.template.clone()).filter(|template| *template != bare),
                     bare,
+                    names: message.names.clone(),
                     unsigned: message.unsigned,
                     level: Some(message.level),
                     group: ids.get(&*message.group).copied().unwrap_or(0),
@@ -302,6 +305,11 @@ impl Message {
         self.template.as_deref().unwrap_or(&self.bare)
     }
 
+    /// The names of the arguments.
+    pub fn names(&self) -> ArgumentNames<'_> {
+        ArgumentNames::parse(&self.names)
+    }
+
     /// The parts of the template.
     pub(crate) fn plan(&self) -> &Plan {
         self.plan.get(self.template())
@@ -310,8 +318,11 @@ impl Message {
     /// True if both are equal except for the location.
     pub(crate) fn has_same_meaning(&self, other: &Self) -> bool {
         let parts = |message: &Self| (message.unsigned, message.level, message.group);
-        let texts = self.bare == other.bare && self.template == other.template;
-        texts && parts(self) == parts(other)
+        let is_same = |of: fn(&Self) -> Option<&str>| of(self) == of(other);
+        let has_same_texts = is_same(|it| Some(&it.bare))
+            && is_same(|it| it.template.as_deref())
+            && is_same(|it| Some(&it.names));
+        has_same_texts && parts(self) == parts(other)
     }
 
     /// Parses the fields up to the first that can't be decoded.
@@ -351,6 +362,7 @@ impl Message {
             match field.number {
                 message_hints::TEMPLATE => self.template = Some(text(field)?),
                 message_hints::UNSIGNED => self.unsigned = field.as_u32()?,
+                message_hints::NAMES => self.names = text(field)?,
                 _ => {}
             }
         }

@@ -33,6 +33,17 @@ impl<'a> Values<'a> {
         in_order(self)
     }
 
+    /// The values of the arguments that have names, in the order of the template; none of a message
+    /// that is a guess, or whose values are not just those that its template takes.
+    pub fn fields(&self) -> Vec<(&'a str, Arg<'a>)> {
+        let message = self.message.filter(|it| !self.is_guess && !it.names().is_empty());
+        let Some(message) = message.filter(|it| it.plan().counts == counts(&self.args)) else {
+            return Vec::new();
+        };
+        let named = message.names().iter().zip(self.args());
+        named.filter_map(|(name, value)| Some((name?, value))).collect()
+    }
+
     /// Writes the text. A message that is in no dictionary becomes
     /// `#<id in hexadecimal> (<values>)`.
     pub fn write(&self, mut out: &mut dyn Write, rendering: Rendering) -> fmt::Result {

@@ -5,6 +5,12 @@
 //! {"type":"loss","ts":2000,"reason":"buffer_full","group":"demo::AppLog::Disk","count":3,"pid":1234,"tid":1240}
 //! ```
 //!
+//! Where arguments have names, `fields` has their values by these, too:
+//!
+//! ```json
+//! "template":"sent %d bytes","args":[512],"fields":{"bytes":512},"message":"sent 512 bytes"
+//! ```
+//!
 //! A row of suppressed messages has the time of its first message, too (`from_ts`).
 //!
 //! With spans, a thread that enters or leaves one has a line, with the nanoseconds that it was in
@@ -45,7 +51,7 @@ use std::ptr;
 
 use foldhash::HashMap;
 use jiff::Timestamp;
-use protolog_core::{Arg, Conversion, Level, ParamKind};
+use protolog_core::{Conversion, Level, ParamKind};
 
 use crate::dictionary::Message;
 use crate::dictionary::message_plan::{self, FastValue, Form, Part, is_set};
@@ -59,6 +65,7 @@ use crate::log::log_items::Item;
 use crate::log::render::{self, Rendering};
 use crate::log::values::Values;
 use crate::losses::loss::Loss;
+use crate::output::json_fields::{FieldNames, push_arg, push_fields};
 use crate::output::json_members::{push_float, push_member, push_number, push_string};
 use crate::output::json_spans::{push_span_args, push_spans_around};
 use crate::spans::span_slice::SpanSlice;
@@ -90,10 +97,12 @@ pub struct JsonWriter<'a> {
     text: String,
 }
 
-/// Members of a message: before the values and after the text; and the parts of its text.
+/// Members of a message: before the values and after the text; the names of its arguments, and the
+/// parts of its text.
 #[derive(Debug)]
 struct MessageMembers {
     common: Vec<u8>,
+    names: FieldNames,
     location: Vec<u8>,
     texts: Vec<Snippet>,
 }
@@ -173,6 +182,7 @@ impl<'a> JsonWriter<'a> {
         out.extend_from_slice(&members.common);
         let args = &mut self.args;
         push_fast_args(out, message, &mut values, args)?;
+        members.names.push(out, |index| args.get(index).map(FastArg::quoted));
         out.extend_from_slice(b",\"message\":\"");
         let (mut texts, mut args) = (members.texts.iter(), args.iter());
         for part in message.plan().parts() {
@@ -209,6 +219,7 @@ impl<'a> JsonWriter<'a> {
             None => push_id(out, values.message_id()),
         }
         push_args(out, &values);
+        push_fields(out, &values);
         self.text.clear();
         render::write(&mut self.text, Rendering::Full, &values)
             .expect("a string takes every write");
@@ -323,7 +334,8 @@ impl MessageMembers {
             Part::Text(text) => Some(Snippet::new(escaped(text.as_str()))),
             Part::Conversion(..) => None,
         });
-        Self { common, location, texts: texts.collect() }
+        let names = FieldNames::of(message);
+        Self { common, names, location, texts: texts.collect() }
     }
 }
 
@@ -406,6 +418,12 @@ fn push_fast_args(
 }
 
 impl FastArg {
+    /// The place of the value, with its quotation marks if it is a string.
+    fn quoted(&self) -> Range<usize> {
+        let marks = usize::from(self.value.is_none());
+        self.at.start - marks..self.at.end + marks
+    }
+
     /// Appends the value as a conversion has it, in a string; none if that is left to the slow
     /// path.
     fn push_text(&self, out: &mut Vec<u8>, conversion: (&Conversion, Form)) -> Option<()> {
@@ -428,13 +446,7 @@ fn push_args(out: &mut Vec<u8>, values: &Values<'_>) {
         if index > 0 {
             out.push(b',');
         }
-        match arg {
-            Arg::Str(text) => push_string(out, text),
-            Arg::Int(value) => out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes()),
-            Arg::Uint(value) => out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes()),
-            Arg::Float(value) => push_float(out, value),
-            Arg::Bool(value) => out.extend_from_slice(message_plan::bool_text(value)),
-        }
+        push_arg(out, arg);
     }
     out.push(b']');
 }

@@ -1,6 +1,7 @@
 //! A log for people, for machines and for the Perfetto UI.
 
 pub(crate) mod json;
+mod json_fields;
 mod json_members;
 mod json_spans;
 pub(crate) mod perfetto_ui;

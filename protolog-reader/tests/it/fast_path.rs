@@ -80,8 +80,10 @@ fn description() -> impl Strategy<Value = String> {
         for (index, (parts, _, unsigned, _)) in messages.iter().enumerate() {
             let template: String =
                 parts.iter().flat_map(|(text, (conversion, _))| [*text, *conversion]).collect();
-            write!(out, " hint({}, DEBUG, 1, \"bare\", \"{template}\", {unsigned})", index + 1)
-                .unwrap();
+            let names = ["", "a,,größe", ",b"][index % 3];
+            let unsigned_and_names = format!("{unsigned}, \"{names}\"");
+            let message = format!("DEBUG, 1, \"bare\", \"{template}\", {unsigned_and_names}");
+            write!(out, " hint({}, {message})", index + 1).unwrap();
         }
         out.push_str(
             "\n@2 cleared info(7, 70, \"main\") string(1, \"plain\") string(2, \"größe\") string(3, \"\") \

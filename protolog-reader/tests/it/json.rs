@@ -30,3 +30,33 @@ fn processes_guessed_times_and_infinite_floats() {
 "#,
     );
 }
+
+#[test]
+fn values_stand_by_their_names_as_well() {
+    let start = |ts: u32, id: u32| {
+        format!(
+            r#"{{"type":"message","ts":{ts},"level":"INFO","tag":"A","group":"demo::Log::A","id":"00000000000000{id}","template""#
+        )
+    };
+    let expected = [
+        r#":"%s %f %x %b","args":["a \"b\"",1.5,-1,true],"fields":{"host":"a \"b\"","ms":1.5,"größe":-1,"ok":true},"message":"a \"b\" 1.500000 ffffffffffffffff true"}"#,
+        r#":"%d %d","args":[1,2],"fields":{"second":2},"message":"1 2"}"#,
+        // A value is missing.
+        r#":"%s %d","args":[7],"message":"[MISSING_PARAM] 7"}"#,
+        r#":"%d %d","args":[1,2],"message":"1 2"}"#,
+    ];
+    let lines = expected.iter().zip(1..).map(|(rest, at)| start(at, 10 + at) + rest + "\n");
+    check(
+        r#"
+group(1, "demo::Log::A", "A") with_names(0x11, INFO, 1, "%s %f %x %b", "host,ms,größe,ok")
+with_names(0x12, INFO, 1, "%d %d", ",second") with_names(0x13, INFO, 1, "%s %d", "a,b")
+with_names(0x14, INFO, 1, "%d %d", "a,a")
+@1 cleared string(1, "a \"b\"")
+@1 needs ts=1 log(0x11, $1, 1.5, -1, true)
+@1 ts=2 log(0x12, 1, 2)
+@1 ts=3 log(0x13, 7)
+@1 ts=4 log(0x14, 1, 2)
+"#,
+        &lines.collect::<String>(),
+    );
+}

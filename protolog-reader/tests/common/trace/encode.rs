@@ -113,7 +113,7 @@ fn encode_packet(out: &mut Fields<'_>, elements: &[Element]) {
             }
             "string" => interned.push((interned_data::PROTOLOG_STRING_ARGS, element)),
             "stack" => interned.push((interned_data::PROTOLOG_STACKTRACE, element)),
-            "group" | "message" | "hint" | "stripped" => dictionary.push(element),
+            "group" | "message" | "hint" | "with_names" | "stripped" => dictionary.push(element),
             "field" => drop(out.bytes(element.number(0) as u32, element.text(1))),
             "log" => {
                 let mut message = out.nested(packet::PROTOLOG_MESSAGE);
@@ -369,11 +369,16 @@ fn encode_dictionary(out: &mut Fields<'_>, element: &Element) {
         number => number.number(),
     };
     data.uint64(message_data::LEVEL, level).uint64(message_data::GROUP_ID, element.number(2));
-    if element.name == "hint" {
+    if element.name == "with_names" {
+        data.nested(message_data::HINTS).bytes(message_hints::NAMES, element.text(4));
+    } else if element.name == "hint" {
         let mut hints = data.nested(message_data::HINTS);
         hints.bytes(message_hints::TEMPLATE, element.text(4));
         if element.args.len() > 5 {
             hints.uint64(message_hints::UNSIGNED, element.number(5));
+        }
+        if element.args.len() > 6 {
+            hints.bytes(message_hints::NAMES, element.text(6));
         }
     } else if element.args.len() > 4 {
         data.bytes(message_data::LOCATION, element.text(4));

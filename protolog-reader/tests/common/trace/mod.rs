@@ -21,7 +21,8 @@
 //! | `packed(0x11, …)` | the same with packed values |
 //! | `group(id, "name", "tag")` `message(id, LEVEL, group, "text", "location")` | dictionary |
 //! | `stripped(0xab)` | the hash of the dictionary of a stripped program |
-//! | `hint(id, LEVEL, group, "bare", "full", unsigned)` | a message with our hints |
+//! | `hint(id, LEVEL, group, "bare", "full", unsigned, "names")` | a message with our hints; the last two may be missing |
+//! | `with_names(id, LEVEL, group, "text", "names")` | a message with names of arguments and no other hint |
 //! | `info(pid, tid, "name", 7)` `boot(1)` | process, thread, messages of the sequence before; a boot id that repeats this byte; `started(pid, 5)` tells processes with one pid apart |
 //! | `thread(pid, tid, "name")` `process(pid, "name")` `track(pid, "name")` `thread_track(7, pid, tid, "name")` `pid=5` | process and thread; each on a track of its own |
 //! | `loss(group, cause, count)` | our loss record |
