@@ -10,12 +10,14 @@ use protolog_reader::{
 };
 use regex::{Regex, RegexBuilder};
 
+pub(crate) mod argument;
 mod in_span;
 mod problems;
 mod selected;
 
 pub(crate) use problems::unknown;
 
+use argument::argument;
 use in_span::span;
 use selected::selector;
 
@@ -71,6 +73,11 @@ pub(crate) struct Filters {
     #[arg(long = "where", value_name = "SELECTOR", value_parser = selector)]
     selectors: Vec<String>,
 
+    /// With this value of an argument, by its name or its number from 0 on (`bytes=42`, `0=42`);
+    /// may be repeated
+    #[arg(long, value_name = "NAME=VALUE", value_parser = argument)]
+    arg: Vec<String>,
+
     /// Logged in a span of this name, also with this value of a field (`request.id=7`); may be
     /// repeated
     #[arg(long, value_name = "SPAN[.FIELD=VALUE]", value_parser = span)]
@@ -120,7 +127,8 @@ impl Filters {
     /// Returns whether all entries are shown.
     pub(crate) fn admit_all(&self) -> bool {
         let Self { level, group, tag, grep, invert: _, since, until, pid, .. } = self;
-        let lists = [group, tag, &self.thread, &self.location, &self.selectors, &self.span];
+        let Self { arg, thread, location, selectors, span, .. } = self;
+        let lists = [group, tag, thread, location, selectors, arg, span];
         let has_times = since.is_some() || until.is_some();
         let has_texts = level.is_some() || grep.is_some();
         !has_times && !has_texts && pid.is_empty() && lists.iter().all(|list| list.is_empty())
@@ -261,6 +269,7 @@ impl Filter<'_> {
                 (!self.options.ask_for_messages() || self.admits_message(entry.message()))
                     && self.admits_call(entry.message_id(), entry.message())
                     && (self.options.span.is_empty() || self.admits_spans(&entry.spans()))
+                    && self.admits_arguments(entry)
                     && grep.is_none_or(|grep| {
                         grep.is_match(&entry.values().text(Rendering::Full)) != self.options.invert
                     })
@@ -311,6 +320,7 @@ impl Filter<'_> {
             && admits(&options.tag, |wanted| is_like(self.log.tag_of_slice(slice), wanted))
             && options.location.is_empty()
             && options.selectors.is_empty()
+            && options.arg.is_empty()
             && (options.span.is_empty() || self.admits_spans(&self.log.spans_at_slice(slice)))
             && grep.is_none_or(|grep| grep.is_match(&slice.text(is_end)) != options.invert)
     }

@@ -91,6 +91,11 @@ fn of_file(program: &Path) -> Vec<String> {
     let mut collector = viewer_config::Collector::new();
     let notes = protologtool::binary::read(&bytes, &mut collector).expect("a program with notes");
     let dictionary = collector.finish().expect("no contradictions").dictionary;
+    let named = dictionary.messages().iter().filter(|message| !message.names.is_empty());
+    let is_named =
+        |message: &viewer_config::Message| message.template == "app, printed: %04d and %s";
+    assert!(named.clone().all(|message| message.names == "number," && is_named(message)));
+    assert_eq!(named.count(), dictionary.messages().iter().filter(|it| is_named(it)).count());
     let templates = templates(&dictionary);
     assert_eq!(templates.len(), notes, "no entry is doubled");
     templates

@@ -58,6 +58,9 @@ fn a_stripped_program_logs_ids_and_its_traces_find_the_texts() {
     assert_eq!(output.stderr, "");
     assert!(output.stdout.contains("I Printed : app, printed: 0007 and text"), "{}", output.stdout);
     assert_eq!(output.stdout.lines().count(), 10);
+    let json = read(&["--viewer-config", text(&shelf), "--format", "json", "--arg", "number=7"]);
+    assert!(json.stdout.contains(r#""fields":{"number":7},"#), "{}", json.stdout);
+    assert_eq!(json.stdout.lines().count(), 1);
 
     // Under any name, in any format, among others.
     let (pb, json) = (shelf.join(format!("{hash}.pb")), shelf.join("b.json"));
@@ -78,6 +81,22 @@ fn a_stripped_program_logs_ids_and_its_traces_find_the_texts() {
         assert!(output.stderr.contains("help: name it, or a directory that holds it"));
         assert_eq!(output.stdout.lines().count(), 10, "ids and arguments remain");
     }
+}
+
+#[test]
+fn strip_of_binutils_leaves_texts_and_names() {
+    let (built, directory) = (PLAIN.build(), temp_dir());
+    let (app, trace) = (directory.path().join("app"), directory.path().join("t.pftrace"));
+    fs::copy(&built.app, &app).unwrap();
+    run(std::process::Command::new("strip").arg(&app));
+    assert!(fs::metadata(&app).unwrap().len() < fs::metadata(&built.app).unwrap().len());
+    run(&mut built.run(&app, &trace));
+    let args = ["read-log", text(&trace), "--format", "json", "--arg", "number=7"];
+    let json = run(&mut tool(&args)).stdout;
+    assert!(
+        json.contains(r#""fields":{"number":7},"message":"app, printed: 0007 and text""#),
+        "{json}"
+    );
 }
 
 #[test]

@@ -200,3 +200,86 @@ message(0x11, INFO, 1, "at %d", "a.rs:1")
     let (_, out, errors) = read(&["--since", "19:00"]);
     assert!(out.is_empty() && errors.starts_with("warning: the trace ends at "), "{errors}");
 }
+
+/// Messages whose arguments have names, and one without.
+const NAMED: &str = r#"
+group(1, "demo::Net", "Net") with_names(0x11, INFO, 1, "sent %d bytes to %s", "bytes,host")
+with_names(0x12, INFO, 1, "%s took %f", ",ms") with_names(0x13, INFO, 1, "%d of %s", "bytes,level") message(0x14, INFO, 1, "%d")
+@1 cleared string(1, "a b") string(2, "x=1")
+@1 needs ts=1 log(0x11, 512, $1)
+@1 needs ts=2 log(0x12, $2, 2.5)
+@1 needs ts=3 log(0x13, 512, $2)
+@1 ts=4 log(0x14, 512)
+@1 ts=5 log(0x11, 7)
+"#;
+
+#[test]
+fn arguments_are_chosen_by_name_or_number() {
+    let files = [("app", description::trace(NAMED))];
+    let read = |args: &[&str]| {
+        let (exit, out, errors) = run(&files, &[&["app", "--columns", "message"], args].concat());
+        assert_eq!(exit, Exit::Done, "{errors}");
+        (out, errors)
+    };
+    for (args, expected) in [
+        (&["--arg", "bytes=512"][..], "sent 512 bytes to a b\n512 of x=1\n"),
+        (
+            &["--arg", "bytes=0x200", "--arg", "ms=2.50"],
+            "sent 512 bytes to a b\nx=1 took 2.500000\n512 of x=1\n",
+        ),
+        (&["--arg", "0=512"], "sent 512 bytes to a b\n512 of x=1\n512\n"),
+        (&["--arg", "level=x=1"], "512 of x=1\n"),
+        (&["--arg", "host=a b", "--level", "warn"], ""),
+        (&["--arg", "0=7"], "sent 7 bytes to [MISSING_PARAM]\n"),
+        (&["--arg", "bytes=7"], ""),
+    ] {
+        let (out, errors) = read(args);
+        assert!(out == expected && !errors.contains("has no arg"), "{args:?}: {out}{errors}");
+    }
+    let (out, errors) = read(&["--arg", "byte=512"]);
+    assert!(out.is_empty() && errors.contains("the trace has no arg `byte=512`"), "{errors}");
+    let (exit, _, errors) = run(&files, &["app", "--arg", "bytes"]);
+    assert!(
+        exit != Exit::Done && errors.contains("help: give the name of an argument"),
+        "{errors}"
+    );
+}
+
+#[test]
+fn fields_are_pairs_of_logfmt() {
+    let files = [("app", description::trace(NAMED))];
+    let read = |args: &[&str]| run(&files, &[&["app", "--columns"], args].concat()).1;
+    assert_eq!(
+        read(&["level,message,fields", "--format", "logfmt"]),
+        "level=I message=\"sent 512 bytes to a b\" bytes=512 host=\"a b\"\n\
+         level=I message=\"x=1 took 2.500000\" ms=2.5\n\
+         level=I message=\"512 of x=1\" bytes=512 fields.level=\"x=1\"\n\
+         level=I message=512\n\
+         level=I message=\"sent 7 bytes to [MISSING_PARAM]\"\n"
+    );
+    assert_eq!(
+        read(&["fields", "--format", "csv", "-n", "4"]),
+        "fields\r\nms=2.5\r\n\"bytes=512 level=\"\"x=1\"\"\"\r\n\r\n\r\n"
+    );
+    // Usual in logfmt, and in no other form.
+    let usual = run(&files, &["app", "--format", "logfmt", "--arg", "host=a b"]).1;
+    assert!(usual.ends_with(" bytes=512 host=\"a b\"\n"), "{usual}");
+    assert!(!run(&files, &["app", "--format", "csv"]).1.contains("bytes=512"));
+}
+
+#[test]
+fn entries_are_counted_by_an_argument() {
+    let files = [("app", description::trace(NAMED))];
+    let read = |args: &[&str]| run(&files, &[&["app", "--format", "csv"], args].concat());
+    for (args, expected) in [
+        (&["--count-by-arg", "bytes"][..], "key,entries,bytes\r\n512,2,"),
+        (&["--count-by-arg", "0"], "key,entries,bytes\r\n512,3,"),
+        (&["--count-by-arg", "ms"], "key,entries,bytes\r\n2.5,1,"),
+        (&["--count-by-arg", "none"], "key,entries,bytes\r\n"),
+    ] {
+        let (exit, out, errors) = read(args);
+        assert!(exit == Exit::Done && out.starts_with(expected), "{args:?}: {out:?} {errors}");
+    }
+    let (_, _, errors) = read(&["--count-by-arg", "a=1"]);
+    assert!(errors.contains("help: give a name, as in `bytes`"), "{errors}");
+}

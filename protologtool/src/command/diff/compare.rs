@@ -9,6 +9,7 @@ use super::noise::ArgKind;
 use super::order::{self, Place};
 use super::tally::{MessageKey, MessageTally, Tally};
 use super::values::{ArgColumn, Range};
+use protolog_core::ArgumentNames;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -23,7 +24,7 @@ pub(super) enum Difference<'a> {
     /// Both have it, one more often. Of several runs before, the least and the greatest number.
     Count { key: &'a MessageKey, before: (u64, u64), after: u64 },
     /// An argument has other values. Arguments count from 1.
-    Values { key: &'a MessageKey, argument: usize, change: ValueChange<'a> },
+    Values { key: &'a MessageKey, argument: usize, name: Option<&'a str>, change: ValueChange<'a> },
     /// Messages come in another order on a thread.
     Order { thread: &'a str, places: Vec<Place<'a>> },
 }
@@ -82,10 +83,8 @@ pub(super) fn all<'a>(
         let values = both.iter().flat_map(|(key, old, new)| values(key, old, new, args));
         let mut values: Vec<_> = values.collect();
         values.sort_by_key(|(key, ..)| Reverse(severity(key)));
-        found.extend(values.into_iter().map(|(key, argument, change)| Difference::Values {
-            key,
-            argument,
-            change,
+        found.extend(values.into_iter().map(|(key, (argument, name), change)| {
+            Difference::Values { key, argument, name, change }
         }));
     }
     if !args.ignore_order {
@@ -119,14 +118,17 @@ fn counts<'a>(
     found.into_iter().map(|(key, before, after)| Difference::Count { key, before, after }).collect()
 }
 
+/// The number and the name of an argument, and how its values differ.
+type ChangedArgument<'a> = (&'a MessageKey, (usize, Option<&'a str>), ValueChange<'a>);
+
 /// The differences in the values of a message.
 fn values<'a>(
     key: &'a MessageKey,
     before: &[&'a MessageTally],
     after: &'a MessageTally,
     args: &DiffArgs,
-) -> Vec<(&'a MessageKey, usize, ValueChange<'a>)> {
-    let mut found = Vec::new();
+) -> Vec<ChangedArgument<'a>> {
+    let (mut found, names) = (Vec::new(), ArgumentNames::parse(&after.names));
     for (index, new) in after.columns.iter().enumerate() {
         let old: Vec<&ArgColumn> =
             before.iter().filter_map(|message| message.columns.get(index)).collect();
@@ -137,7 +139,8 @@ fn values<'a>(
             ArgKind::Duration => duration(&old, new),
             ArgKind::Value => change(&old, new, args),
         };
-        found.extend(changed.map(|change| (key, index + 1, change)));
+        let argument = (index + 1, names.get(index));
+        found.extend(changed.map(|change| (key, argument, change)));
     }
     found
 }

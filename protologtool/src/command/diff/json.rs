@@ -37,8 +37,11 @@ fn line(difference: &Difference<'_>, [before, after]: &[String; 2]) -> Value {
             };
             json!({"type": "count", "message": of(key), "before": before, "after": after})
         }
-        Difference::Values { key, argument, change } => {
+        Difference::Values { key, argument, name, change } => {
             let mut line = json!({"type": "values", "message": of(key), "argument": argument});
+            if let Some(name) = name {
+                line["name"] = json!(name);
+            }
             line["change"] = of_change(change);
             line
         }

@@ -27,6 +27,8 @@ pub(super) struct MessageTally {
     pub(super) location: String,
     /// The values of each argument.
     pub(super) columns: Vec<ArgColumn>,
+    /// The list of the arguments' names.
+    pub(super) names: String,
     /// The kinds of the arguments.
     pub(super) kinds: Vec<ArgKind>,
 }
@@ -61,7 +63,8 @@ impl Tally {
                     let place = *places.entry(Rc::clone(&key)).or_insert(all.len());
                     if place == all.len() {
                         let kinds = noise::kinds(values.message().map_or("", |it| it.template()));
-                        all.push((key, MessageTally { kinds, ..MessageTally::default() }));
+                        let names = values.message().map_or("", |it| it.names().list()).to_owned();
+                        all.push((key, MessageTally { names, kinds, ..MessageTally::default() }));
                     }
                     let location = values.message().map_or("", |message| &*message.location);
                     if all[place].1.location.is_empty() {

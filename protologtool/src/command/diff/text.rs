@@ -78,10 +78,11 @@ impl DiffReport<'_> {
                 let change = percent(near as f64, *after as f64);
                 writeln!(self.text, "{before:>8} -> {after:<8} {change:>8}  {}", show(key))
             }
-            Difference::Values { key, argument, change } => {
+            Difference::Values { key, argument, name, change } => {
                 self.part("other values");
                 writeln!(self.text, "  {}", show(key))?;
-                self.change(*argument, change)
+                let name = name.map_or_else(String::new, |name| format!(" ({name})"));
+                self.change(&format!("argument {argument}{name}"), change)
             }
             Difference::Order { thread, places } => {
                 self.part(&format!("another order on the thread `{}`", printable(thread)));
@@ -107,13 +108,13 @@ impl DiffReport<'_> {
         }
     }
 
-    fn change(&mut self, argument: usize, change: &ValueChange<'_>) -> std::fmt::Result {
+    fn change(&mut self, argument: &str, change: &ValueChange<'_>) -> std::fmt::Result {
         match change {
             ValueChange::Choice { vanished, new, other } => {
                 for (sign, values) in [('-', vanished), ('+', new)] {
                     if !values.is_empty() {
                         let shown = self.values(values);
-                        writeln!(self.text, "    argument {argument}: {sign} {shown}")?;
+                        writeln!(self.text, "    {argument}: {sign} {shown}")?;
                     }
                 }
                 self.other_counts(argument, other)
@@ -130,15 +131,15 @@ impl DiffReport<'_> {
                         format!("{name} {} -> {}", rounded(*old), rounded(*new))
                     })
                     .collect();
-                writeln!(self.text, "    argument {argument}: {}", parts.join(", "))
+                writeln!(self.text, "    {argument}: {}", parts.join(", "))
             }
             ValueChange::Texts { before, after } => {
-                writeln!(self.text, "    argument {argument}: {before} -> {after} different texts")
+                writeln!(self.text, "    {argument}: {before} -> {after} different texts")
             }
         }
     }
 
-    fn other_counts(&mut self, argument: usize, other: &[(&str, u64, u64)]) -> std::fmt::Result {
+    fn other_counts(&mut self, argument: &str, other: &[(&str, u64, u64)]) -> std::fmt::Result {
         let limit = self.args.limit(VALUES);
         let counts = other.iter().take(limit).map(|(value, before, after)| {
             format!("`{}` {before} -> {after} times", printable(value))
@@ -146,11 +147,10 @@ impl DiffReport<'_> {
         let counts = counts.collect::<Vec<_>>().join(", ");
         match other.len().saturating_sub(limit) {
             _ if other.is_empty() => Ok(()),
-            0 => writeln!(self.text, "    argument {argument}: {counts}"),
-            more => writeln!(
-                self.text,
-                "    argument {argument}: {counts} and {more} more (--all shows them)"
-            ),
+            0 => writeln!(self.text, "    {argument}: {counts}"),
+            more => {
+                writeln!(self.text, "    {argument}: {counts} and {more} more (--all shows them)")
+            }
         }
     }
 

@@ -108,7 +108,7 @@ pub(crate) struct ReadLogArgs {
 
     /// Then show what is added, until Ctrl-C or the end of a pipe; also of what takes a file's
     /// place, of segments, of recordings and of what is new in a directory
-    #[arg(short, long, conflicts_with_all = ["count", "count_by", "top", "histogram", "symbolize", "stats", "fail_on_loss"])]
+    #[arg(short, long, conflicts_with_all = ["count", "count_by", "count_by_arg", "top", "histogram", "symbolize", "stats", "fail_on_loss"])]
     pub(super) follow: bool,
 
     /// Show all at once on a terminal, too, without the pager

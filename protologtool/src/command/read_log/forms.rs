@@ -9,6 +9,7 @@ pub(crate) mod links;
 pub(crate) mod output_format;
 
 use crate::exit::Failure;
+use crate::logs::filter::argument;
 use crate::system::System;
 use columns::Column;
 use counts::CountBy;
@@ -30,7 +31,7 @@ const TEXT_COLUMNS: [Column; 7] = [
     Column::Message,
 ];
 
-/// The columns of CSV and logfmt.
+/// The columns of CSV, and of logfmt with the fields as well.
 const TABLE_COLUMNS: [Column; 8] = [
     Column::Time,
     Column::Pid,
@@ -101,6 +102,11 @@ pub(crate) struct EntryForm {
     /// The number of entries of each level, group and so on, in place of the entries
     #[arg(long, value_enum, value_name = "WHAT", conflicts_with_all = ["top", "histogram"])]
     pub(crate) count_by: Option<CountBy>,
+
+    /// The number of entries with each value of an argument, by its name or its number from 0 on,
+    /// in place of the entries
+    #[arg(long, value_name = "NAME", value_parser = argument::name, conflicts_with_all = ["count", "count_by", "top", "histogram", "delta", "columns", "spans"])]
+    pub(crate) count_by_arg: Option<String>,
 
     /// The call sites that take most bytes of the trace, with their rates, in place of the entries
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = TOP, conflicts_with = "histogram")]
@@ -210,7 +216,12 @@ impl EntryForm {
 
     /// Returns whether numbers take the place of entries.
     pub(crate) fn has_numbers(&self) -> bool {
-        self.count || self.count_by.is_some() || self.top.is_some() || self.histogram
+        self.count || self.counted_by().is_some() || self.top.is_some() || self.histogram
+    }
+
+    /// The property that entries are counted by.
+    pub(crate) fn counted_by(&self) -> Option<CountBy> {
+        self.count_by_arg.as_ref().map(|_| CountBy::Argument).or(self.count_by)
     }
 
     /// The columns to show.
@@ -219,6 +230,9 @@ impl EntryForm {
         let is_text = self.format == OutputFormat::Text;
         if columns.is_empty() {
             columns = if is_text { TEXT_COLUMNS.to_vec() } else { TABLE_COLUMNS.to_vec() };
+            if self.format == OutputFormat::Logfmt {
+                columns.push(Column::Fields);
+            }
         }
         if self.has_spans_around() && !columns.contains(&Column::Spans) {
             let message = columns.iter().position(|column| *column == Column::Message);

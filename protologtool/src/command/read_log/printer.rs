@@ -45,7 +45,7 @@ impl<'a> Printer<'a> {
         let content = if form.has_numbers() {
             Printed::Numbers {
                 selector: Selector::new(selection),
-                counts: Counts::new(form.count_by, form.estimate),
+                counts: Counts::new(form.counted_by(), form.estimate),
             }
         } else {
             if form.format == OutputFormat::Csv {
@@ -74,7 +74,7 @@ impl<'a> Printer<'a> {
         match content {
             Printed::Numbers { selector, counts } => {
                 selector.set_room(output.room());
-                let keep = |item: &Item<'_>| Counts::of(form.count_by, log, item);
+                let keep = |item: &Item<'_>| Counts::of(form, log, item);
                 let items = log.items().without_spans();
                 let counted = selector.page(items, filter, keep, |selected| {
                     selected.shown.into_iter().for_each(|counted| counts.add(counted));

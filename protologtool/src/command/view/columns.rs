@@ -35,7 +35,8 @@ mod values;
 use crate::logs::filter::Filter;
 use protolog_core::{Template, Verb, render};
 use protolog_reader::{
-    Arg, Entry, Item, Log, Loss, LossCause, LossReason, Rendering, SpanSlice, Thread, Values,
+    Arg, Entry, Item, Log, Loss, LossCause, LossReason, Message, Rendering, SpanSlice, Thread,
+    Values,
 };
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -299,7 +300,7 @@ impl<'a> Columns<'a> {
             |(text, template)| take_apart(text, &template),
         );
         let id = format!("{:016x}", values.message_id());
-        let json = json!({
+        let mut json = json!({
             "id": id,
             "template": if message.is_some() { template } else { format!("#{id}") },
             "pieces": pieces,
@@ -308,6 +309,9 @@ impl<'a> Columns<'a> {
             "group": group,
             "location": message.map_or("", |message| &message.location),
         });
+        if let Some(names) = message.map(Message::names).filter(|names| !names.is_empty()) {
+            json["names"] = names.iter().collect();
+        }
         self.parsed.push(PageMessage { pieces, conversions, json });
         self.messages.insert(key, self.parsed.len() - 1);
         self.parsed.len() - 1

@@ -11,7 +11,7 @@ impl Filter<'_> {
     /// The warnings, each with the help line that follows it.
     pub(crate) fn problems(&self, times: &Times) -> Vec<String> {
         let log = self.log;
-        let Filters { group, tag, thread, location, span, .. } = self.options;
+        let Filters { group, tag, thread, location, arg, span, .. } = self.options;
         let groups = || log.dictionary().groups();
         let is_group = |wanted: &str| groups().any(|group| matches_group(wanted, &group.name));
         let is_tag = |wanted: &str| groups().any(|group| has_tag(group, wanted));
@@ -28,6 +28,13 @@ impl Filter<'_> {
             unknown(tag, "tag", is_tag, same, || groups().map(|group| group.tag.clone()).collect()),
             unknown(thread, "thread", is_known, same, || threads(log)),
             unknown(location, "location", is_location, similar_file, || files(log)),
+            unknown(
+                arg,
+                "arg",
+                |it| Filters::is_argument(it, log),
+                same,
+                || Filters::argument_names(log),
+            ),
             unknown(span, "span", is_span, same, || spans(log)),
             self.options.times_in_gaps(log, times),
             self.missed_span(times),

@@ -4,7 +4,7 @@ use super::links::{self, Links};
 use super::output_format::OutputFormat;
 use protolog_core::escape::{Escaped, Form, is_formula};
 use protolog_reader::{
-    Item, Level, Log, Rendering, SpanSlice, Thread, TimeWriter, Values, printable, spans_text,
+    Arg, Item, Level, Log, Rendering, SpanSlice, Thread, TimeWriter, Values, printable, spans_text,
 };
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -26,6 +26,8 @@ pub(crate) enum Column {
     /// Those that the message was logged in
     Spans,
     Message,
+    /// The arguments that have names, as in logfmt
+    Fields,
     Template,
     Location,
     Id,
@@ -55,6 +57,7 @@ impl Column {
             Self::Group => "group",
             Self::Spans => "spans",
             Self::Message => "message",
+            Self::Fields => "fields",
             Self::Template => "template",
             Self::Location => "location",
             Self::Id => "id",
@@ -71,7 +74,7 @@ impl Column {
             Self::Tag => 8,
             Self::Process | Self::Thread => 15,
             Self::Id => 16,
-            Self::Group | Self::Location | Self::Spans => 24,
+            Self::Group | Self::Location | Self::Spans | Self::Fields => 24,
         }
     }
 }
@@ -158,6 +161,7 @@ impl<'a> Row<'a> {
                 _ => "".into(),
             },
             Column::Message => self.message().into(),
+            Column::Fields => self.fields(&[]).into(),
             Column::Template => message.map_or("", |message| message.template()).into(),
             Column::Location => message.map_or("", |message| &message.location).into(),
             Column::Id => self
@@ -212,6 +216,17 @@ impl<'a> Row<'a> {
         }
     }
 
+    /// The arguments with names as pairs of logfmt. `taken` are keys that the line has already.
+    fn fields(&self, taken: &[Column]) -> String {
+        let mut pairs = String::new();
+        for (name, value) in self.values.iter().flat_map(Values::fields) {
+            let is_taken = taken.iter().any(|column| column.name() == name);
+            let name = if is_taken { format!("fields.{name}").into() } else { Cow::Borrowed(name) };
+            push_logfmt(&mut pairs, &name, &value_text(value));
+        }
+        pairs
+    }
+
     fn time_text(&self, times: &mut TimeWriter) -> String {
         let is_guess = match self.item {
             Item::Entry(entry) => entry.time_is_guess(),
@@ -221,6 +236,17 @@ impl<'a> Row<'a> {
         let mut text = String::from(if is_guess { "~" } else { "" });
         times.write(self.log, self.time(), &mut text).expect("a string takes every write");
         text
+    }
+}
+
+/// The text of a value, without the width and precision of its conversion.
+pub(crate) fn value_text(value: Arg<'_>) -> Cow<'_, str> {
+    match value {
+        Arg::Str(text) => text.into(),
+        Arg::Int(value) => value.to_string().into(),
+        Arg::Uint(value) => value.to_string().into(),
+        Arg::Float(value) => value.to_string().into(),
+        Arg::Bool(value) => value.to_string().into(),
     }
 }
 
@@ -356,6 +382,12 @@ pub(crate) fn write_logfmt(
     out: &mut String,
 ) {
     for column in columns {
+        if *column == Column::Fields {
+            let fields = row.fields(columns);
+            out.push_str(if out.is_empty() || fields.is_empty() { "" } else { " " });
+            out.push_str(&fields);
+            continue;
+        }
         let text = row.cell(*column, times);
         // A message may be empty; of all else nothing is known then.
         if !text.is_empty() || *column == Column::Message {

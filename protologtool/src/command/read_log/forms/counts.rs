@@ -1,9 +1,10 @@
 //! Numbers in place of entries: by what they have in common, by call site, over time.
 
-use super::columns;
 use super::estimate::{self, Estimate, GroupLevel, Interval, Unseen};
 use super::output_format::OutputFormat;
+use super::{EntryForm, columns};
 use crate::exit::Failure;
+use crate::logs::filter::argument;
 use protolog_reader::{
     Item, Level, Log, Message, Rate, TimeFormat, TimeWriter, printable, printable_json, shortened,
 };
@@ -30,6 +31,9 @@ pub(crate) enum CountBy {
     Process,
     Thread,
     Location,
+    /// The value of an argument, which an option of its own names
+    #[value(skip)]
+    Argument,
 }
 
 /// The counts of a log.
@@ -133,16 +137,19 @@ impl Counts {
 
     /// The part of an item that is counted; losses have no place in a table of entries, and are
     /// reported as everywhere.
-    pub(crate) fn of(by: Option<CountBy>, log: &Log, item: &Item<'_>) -> Option<Counted> {
+    ///
+    /// An entry without the argument that is asked for has no place, either.
+    pub(crate) fn of(form: &EntryForm, log: &Log, item: &Item<'_>) -> Option<Counted> {
         let Item::Entry(entry) = item else { return None };
-        // Nothing here is of an entry's values, which take longer than all the rest.
+        // But for an argument, nothing here is of an entry's values, which take longer than all the
+        // rest.
         let (message, thread) = (entry.message(), entry.thread());
         let template = || template(message, || entry.message_id());
         let process = || {
             let pid = thread.pid.map_or("?".to_owned(), |pid| pid.to_string());
             entry.process_name().map_or(pid.clone(), |name| format!("{} {pid}", short(name)))
         };
-        let key = match by {
+        let key = match form.counted_by() {
             Some(CountBy::Level) => message
                 .and_then(|message| message.level)
                 .map_or("?".to_owned(), |it| it.name().to_owned()),
@@ -155,6 +162,10 @@ impl Counts {
                 thread.name.as_ref().map_or(tid.clone(), |name| format!("{} {tid}", short(name)))
             }
             Some(CountBy::Location) => location(message),
+            Some(CountBy::Argument) => {
+                let value = argument::value(&entry.values(), form.count_by_arg.as_deref()?)?;
+                short(&columns::value_text(value))
+            }
             None => {
                 let level = message.and_then(|message| message.level).map_or('?', Level::letter);
                 let (group, _) = group(log, message);
@@ -203,7 +214,7 @@ impl Counts {
             Some(CountBy::Level) => kind.1.is_some_and(|level| level.name() == key),
             Some(CountBy::Group) => name(kind).is_some_and(|group| short(&group.name) == key),
             Some(CountBy::Tag) => name(kind).is_some_and(|group| short(&group.tag) == key),
-            Some(CountBy::Process | CountBy::Thread) => true,
+            Some(CountBy::Process | CountBy::Thread | CountBy::Argument) => true,
             Some(CountBy::Template | CountBy::Location) | None => amount.has(kind),
         })
     }

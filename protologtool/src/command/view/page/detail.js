@@ -168,9 +168,11 @@ class Detail {
 }
 
 /**
- * The name of an argument: the words of the template beside it; its number where there are none.
+ * The name of an argument: the one that the call gives it, or the words of the template beside it;
+ * its number where there are none.
  */
-function argName({ pieces, verbs }, arg) {
+function argName({ pieces, verbs, names }, arg) {
+  if (names?.[arg]) return `${names[arg]}=%${verbs[arg]}`;
   const words = (text) => text.split(/[\s,;:()[\]{}"|]+/).filter((word) => /\p{L}/u.test(word));
   // The text ends where it touches the argument: the word before `of %d` is `of`, and before `a=%d`
   // it is `a=`.
