@@ -48,6 +48,7 @@ fn each_message_arrives_once_with_its_parts() {
     assert_eq!(of("log.record.template"), "round %d of %s");
     assert_eq!(of("log.record.template.parameter.0"), 7);
     assert_eq!(of("log.record.template.parameter.1"), "example.org");
+    assert_eq!((of("round"), of("host")), (7.into(), Value::Null));
     assert_eq!(of("code.file.path"), "tests/common/mod.rs");
     assert!(of("code.line.number").is_number() && of("thread.id").is_number());
     assert!(one["resource"]["process.pid"].is_number());
@@ -119,7 +120,8 @@ fn guide_names_all(records: &[Value]) {
     let of = |it: &Value| it.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
     let all = records.iter().flat_map(|it| [of(&it["attributes"]), of(&it["resource"])].concat());
     for name in all.collect::<BTreeSet<_>>() {
-        let is_parameter = name.starts_with("log.record.template.parameter.");
+        // Names of arguments are the program's.
+        let is_parameter = name.starts_with("log.record.template.parameter.") || name == "round";
         assert!(is_parameter || guide.contains(&format!("`{name}`")), "{name}");
     }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use foldhash::HashMap;
-use protolog_core::Arg;
+use protolog_core::{Arg, ArgumentNames};
 use protolog_reader::{SpanArg, printable_json};
 
 /// Appends the values as an array.
@@ -13,16 +13,33 @@ pub(super) fn push_args(out: &mut String, args: &[Arg<'_>]) {
         if index > 0 {
             out.push(',');
         }
-        match *arg {
-            Arg::Str(text) => push_json(out, text),
-            Arg::Int(value) => out.push_str(&value.to_string()),
-            Arg::Uint(value) => out.push_str(&value.to_string()),
-            Arg::Float(value) if value.is_finite() => push_json(out, &value),
-            Arg::Float(value) => push_json(out, &value.to_string()),
-            Arg::Bool(value) => out.push_str(if value { "true" } else { "false" }),
-        }
+        push_arg(out, *arg);
     }
     out.push(']');
+}
+
+/// The values with names as an object; none if no argument has one.
+pub(super) fn fields(names: ArgumentNames<'_>, args: &[Arg<'_>]) -> Option<String> {
+    let mut out = String::new();
+    for (name, arg) in names.iter().zip(args) {
+        let Some(name) = name else { continue };
+        out.push(if out.is_empty() { '{' } else { ',' });
+        push_json(&mut out, name);
+        out.push(':');
+        push_arg(&mut out, *arg);
+    }
+    (!out.is_empty()).then(|| out + "}")
+}
+
+fn push_arg(out: &mut String, arg: Arg<'_>) {
+    match arg {
+        Arg::Str(text) => push_json(out, text),
+        Arg::Int(value) => out.push_str(&value.to_string()),
+        Arg::Uint(value) => out.push_str(&value.to_string()),
+        Arg::Float(value) if value.is_finite() => push_json(out, &value),
+        Arg::Float(value) => push_json(out, &value.to_string()),
+        Arg::Bool(value) => out.push_str(if value { "true" } else { "false" }),
+    }
 }
 
 /// The fields of a span as an object, in the order in which they were first recorded. Of two values

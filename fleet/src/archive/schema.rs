@@ -111,7 +111,8 @@ const TEMPLATES: &str = "
     OPTIONAL BYTE_ARRAY log_group (STRING);
     REQUIRED BYTE_ARRAY template (STRING);
     REQUIRED BYTE_ARRAY location (STRING);
-    OPTIONAL BYTE_ARRAY pieces (STRING);";
+    OPTIONAL BYTE_ARRAY pieces (STRING);
+    OPTIONAL BYTE_ARRAY names (STRING);";
 
 /// The kinds of arguments, by the letters of their columns: texts, integers, floats, truth values.
 pub(crate) const KINDS: [char; 4] = ['s', 'i', 'f', 'b'];

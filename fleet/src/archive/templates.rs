@@ -83,7 +83,10 @@ pub(super) fn content<'a>(rows: impl IntoIterator<Item = &'a TemplateRow<'a>>) -
         let (message, group) = (row.message, row.group);
         let names = group.map(|group| (&group.name, &group.tag));
         let meaning = (&row.id, row.variant, message.template(), message.unsigned);
-        let text = format!("{sum}{meaning:?}{:?}{names:?}{}", message.level, message.location);
+        let mut text = format!("{sum}{meaning:?}{:?}{names:?}{}", message.level, message.location);
+        if !message.names().is_empty() {
+            text = format!("{text}\0{}", message.names().list());
+        }
         sum = hash(text.as_bytes());
     }
     shown(sum)
@@ -91,7 +94,8 @@ pub(super) fn content<'a>(rows: impl IntoIterator<Item = &'a TemplateRow<'a>>) -
 
 impl TemplateRow<'_> {
     /// In the order of the columns.
-    pub(super) fn cells(&self) -> [Cell<'_>; 8] {
+    pub(super) fn cells(&self) -> [Cell<'_>; 9] {
+        let names = self.message.names();
         [
             Cell::Text(&self.id),
             Cell::Int(self.variant as i64),
@@ -101,6 +105,7 @@ impl TemplateRow<'_> {
             Cell::Text(self.message.template()),
             Cell::Text(&self.message.location),
             self.pieces.as_deref().into(),
+            (!names.is_empty()).then_some(names.list()).into(),
         ]
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! A message has its text as body, and as attributes what the conventions of OpenTelemetry have or
 //! discuss: its template and its arguments (`log.record.template`,
-//! `log.record.template.parameter.0`), the place in the sources, the thread. A loss is a record of
+//! `log.record.template.parameter.0`), the place in the sources, the thread. Arguments with names
+//! are attributes by these, too. A loss is a record of
 //! its own, with the severity of a warning.
 //!
 //! Invariants: an item has the same `log.record.uid` whenever it is sent, and no other one has it;
@@ -12,7 +13,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use foldhash::{HashMap, HashMapExt};
-use protolog_core::{Arg, Level, Piece, Template};
+use protolog_core::{Arg, ArgumentNames, Level, Piece, Template};
 use protolog_reader::{Entry, Item, Log, Loss, Message, Rendering, Thread, Values};
 
 use super::encode::{
@@ -49,6 +50,8 @@ pub(super) struct Recorder {
 /// The values that records of one message share.
 struct Form {
     template: String,
+    /// The list of the arguments' names.
+    names: String,
     location: String,
     scope: Arc<str>,
     /// Severity and attributes.
@@ -155,6 +158,12 @@ impl Recorder {
         any_field(&mut buffer, record::BODY, Arg::Str(&text));
         for (index, arg) in args.iter().enumerate() {
             parameter(&mut buffer, index, *arg);
+        }
+        for (name, value) in values.fields() {
+            // Names of ours have a point, as those of the conventions have: no key comes twice.
+            if !name.contains('.') {
+                attribute(&mut buffer, record::ATTRIBUTES, name, value);
+            }
         }
         let id =
             |index: Option<usize>, digits| args.get(index?).and_then(|arg| hex_id(arg, digits));
@@ -316,11 +325,13 @@ impl Form {
         if let Ok(line) = line.parse() {
             put("code.line.number", Arg::Int(line));
         }
-        let [trace_id, span_id] = ids(template);
+        let names = message.map_or(ArgumentNames::NONE, Message::names);
+        let [trace_id, span_id] = ids(template, names);
         let (template, location) = (template.to_owned(), location.to_owned());
+        let names = names.list().to_owned();
         let level = message.and_then(|message| message.level).map_or("", Level::name);
         let counted = Vec::new();
-        Self { template, location, scope, encoded, trace_id, span_id, level, counted }
+        Self { template, names, location, scope, encoded, trace_id, span_id, level, counted }
     }
 
     /// Where messages of a service are counted.
@@ -339,7 +350,9 @@ impl Form {
     /// Returns whether it is that of a message: several may have one id.
     fn is_of(&self, message: Option<&Message>) -> bool {
         message.map_or(self.template.is_empty() && self.location.is_empty(), |message| {
-            self.template == message.template() && self.location == message.location
+            let is_of_text = self.template == message.template();
+            let has_names = self.names == message.names().list();
+            is_of_text && has_names && self.location == message.location
         })
     }
 }
@@ -426,9 +439,11 @@ fn uid(source: &str, time: i64, thread: &Thread, of: &str, number: u64) -> Strin
     format!("{source}-{time:x}-{pid:x}-{tid:x}-{of}{number}")
 }
 
-/// The arguments of a template that are ids of a trace and of a span, as in `trace_id=%s`.
-fn ids(template: &str) -> [Option<usize>; 2] {
-    let mut ids = [None; 2];
+/// The arguments of a template that are ids of a trace and of a span, by their names or as in
+/// `trace_id=%s`.
+fn ids(template: &str, names: ArgumentNames<'_>) -> [Option<usize>; 2] {
+    let by_name = |known: [&str; 4]| known.iter().find_map(|name| names.index_of(name));
+    let mut ids = [TRACE_ID, SPAN_ID].map(by_name);
     let Ok(template) = Template::parse(template) else { return ids };
     let (mut before, mut index) = ("", 0);
     for piece in template.pieces() {
@@ -477,9 +492,12 @@ mod tests {
 
     #[test]
     fn ids_of_traces_and_spans_are_found_by_their_names() {
-        assert_eq!(ids("done in %d ms, trace_id=%s span_id=%s"), [Some(1), Some(2)]);
-        assert_eq!(ids("[TraceId: %s] 100%% %s"), [Some(0), None]);
-        assert_eq!(ids("mytrace_id=%s, span_id of %d is x%s"), [None; 2]);
+        let none = ArgumentNames::NONE;
+        assert_eq!(ids("done in %d ms, trace_id=%s span_id=%s", none), [Some(1), Some(2)]);
+        assert_eq!(ids("[TraceId: %s] 100%% %s", none), [Some(0), None]);
+        assert_eq!(ids("mytrace_id=%s, span_id of %d is x%s", none), [None; 2]);
+        let named = ArgumentNames::parse(",span_id,trace_id");
+        assert_eq!(ids("trace_id=%s of %s in %s", named), [Some(2), Some(1)]);
         let id = "0af7651916cd43dd8448eb211c80319c";
         assert_eq!(hex_id(&Arg::Str(id), 32).unwrap()[..2], [0x0a, 0xf7]);
         assert_eq!(hex_id(&Arg::Str(&id.replace('0', "g")), 32), None);

@@ -222,7 +222,7 @@ fn log_all(path: &Path, blocks: u32) -> Result<bool, Error> {
     let (host, path) = ("example.org", PathBuf::from("/var/log"));
     for round in 0..200_i64 {
         let (unsigned, float) = (u64::MAX - round as u64, round as f64 / 7.0);
-        v!(TestLog::Net, "round %d of %s", round, host);
+        v!(TestLog::Net, "round %d of %s", round = round, host);
         d!(TestLog::Net, "[%05d] [%x] [%o] [%3d] 100%%", -round, -round, round, unsigned);
         i!(TestLog::Net, "%f %e %g [%8.3f] [%08.2f]", float, float, float, -float, float);
         w!(TestLog::Net, "%b and %6b, [%12s] [%.3s]", round % 2 == 0, true, "größe", host);

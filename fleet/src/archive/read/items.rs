@@ -29,6 +29,8 @@ pub(super) struct TemplateRecord {
     pub(super) group: Option<String>,
     pub(super) template: String,
     pub(super) location: String,
+    /// The list of the arguments' names.
+    pub(super) names: String,
 }
 
 /// A row of a table, as an item of the log.
@@ -222,6 +224,8 @@ impl TemplateRecord {
             group: text("log_group"),
             template: text("template").unwrap_or_default(),
             location: text("location").unwrap_or_default(),
+            // None in archives that were written before there were names.
+            names: text("names").unwrap_or_default(),
         };
         ((text("id").unwrap_or_default(), rows.int("variant", row).unwrap_or(0)), template)
     }

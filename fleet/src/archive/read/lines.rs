@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use protolog_core::{Arg, ParamKind, Template, render};
+use protolog_core::{Arg, ArgumentNames, ParamKind, Template, render};
 use protolog_reader::Rate;
 use serde_json::value::RawValue;
 
-use super::super::json::{push_args, push_json, push_member, push_raw};
+use super::super::json::{fields, push_args, push_json, push_member, push_raw};
 use super::super::schema::KINDS;
 use super::items::{ItemKind, ItemRow, TemplateRecord, Templates};
 
@@ -46,8 +46,11 @@ fn message(item: ItemRow<'_>, templates: &Templates) -> String {
         push_raw(&mut line, "args", args);
         push_member(&mut line, "message", text);
     } else if let Some(template) = template {
-        let (args, text) = rendered(item, template);
+        let (args, fields, text) = rendered(item, template);
         push_raw(&mut line, "args", &args);
+        if let Some(fields) = fields {
+            push_raw(&mut line, "fields", &fields);
+        }
         push_member(&mut line, "message", &text);
     }
     if item.is("message_guessed") {
@@ -72,15 +75,16 @@ pub(super) fn rate(item: ItemRow<'_>) -> Option<Rate> {
     Rate::new(part("rate_kept")?, part("rate_of")?)
 }
 
-/// The values as JSON, and the text.
-fn rendered(item: ItemRow<'_>, record: &TemplateRecord) -> (String, String) {
+/// The values as JSON, those with names by these, and the text.
+fn rendered(item: ItemRow<'_>, record: &TemplateRecord) -> (String, Option<String>, String) {
     let (mut json, mut text) = (String::new(), String::new());
-    let Ok(template) = Template::parse(&record.template) else { return (json, text) };
+    let Ok(template) = Template::parse(&record.template) else { return (json, None, text) };
     let args = args(item, &template);
     push_args(&mut json, &args);
+    let fields = fields(ArgumentNames::parse(&record.names), &args);
     let mut args = args.into_iter();
     render(&mut text, &template, |_| args.next()).expect("a string takes every write");
-    (json, text)
+    (json, fields, text)
 }
 
 /// The values of a message in the columns of its template, in the order of that.

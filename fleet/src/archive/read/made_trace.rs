@@ -416,8 +416,14 @@ fn write_message(data: &mut Message<'_, Heap>, record: &TemplateRecord, group: O
     if !record.location.is_empty() {
         data.bytes(message_data::LOCATION, record.location.as_bytes());
     }
-    if bare != record.template {
-        data.nested(message_data::HINTS).bytes(message_hints::TEMPLATE, record.template.as_bytes());
+    if bare != record.template || !record.names.is_empty() {
+        let mut hints = data.nested(message_data::HINTS);
+        if bare != record.template {
+            hints.bytes(message_hints::TEMPLATE, record.template.as_bytes());
+        }
+        if !record.names.is_empty() {
+            hints.bytes(message_hints::NAMES, record.names.as_bytes());
+        }
     }
 }
 
