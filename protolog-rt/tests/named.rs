@@ -43,7 +43,8 @@ fn log_all() -> i64 {
     wtf!(AppLog::Net, "{{n}} %d", n = 3);
     protolog!(Level::Warn, AppLog::Net, "at %d", at = 4);
     protolog_rt::levels::info!(AppLog::Net, "of %d", of = 5);
-    i!(AppLog::Net, "touching %d %b", less = -6, not = !false);
+    let is_off = false;
+    i!(AppLog::Net, "touching %d %b", less = -6, not = !is_off);
     logged!(own = 6);
     d!(AppLog::Off, "never %d", off = next(&mut count));
     count

@@ -377,7 +377,9 @@ fn rewrite<L: Language>(
         let place_in_ids = language.place_in_ids(&place, call);
         let names = language.argument_names(call);
         let id = language.ids(*ids).id(place_in_ids, (template.text(), names), call.level, group);
-        shown.iter_mut().for_each(|it| it.push(ShownCall::of(call, id, (&template, names))));
+        if let Some(shown) = &mut shown {
+            shown.push(ShownCall::of(call, id, (&template, names)));
+        }
         language.emit(&source, call, &lang::Message { id, template, group }, &mut plan);
         let is_compiled = group.enabled && language.is_level_compiled(call.level);
         if is_compiled || groups.is_always_in_dictionary(call.group) {
@@ -391,9 +393,7 @@ fn rewrite<L: Language>(
             });
         }
     }
-    for edit in edits {
-        plan.replace(edit.range, edit.text);
-    }
+    plan.extend(edits);
     keep_first(&mut used);
     let rewritten = apply(plan, &source, &calls, &mut diagnostics).map(|it| language.encode(it));
     diagnostics.sort_by_key(|diagnostic| diagnostic.range.start);

@@ -229,6 +229,14 @@ enum Role {
     Replace { added: usize },
 }
 
+impl Extend<Edit> for PlanBuilder {
+    fn extend<I: IntoIterator<Item = Edit>>(&mut self, edits: I) {
+        for Edit { range, text } in edits {
+            self.replace(range, text);
+        }
+    }
+}
+
 impl PlanBuilder {
     /// Inserts `before` where `range` begins and `after` where it ends.
     pub fn wrap(

@@ -1,10 +1,11 @@
 //! The fit of an entry's values to the template of its message.
 
+use crate::dictionary::Dictionary;
 use crate::dictionary::collision;
-use crate::dictionary::{Dictionary, Origin};
 use crate::losses::stats::Stats;
 use crate::packets::message_fields;
 use crate::sequences::sequence_state::Interned;
+use crate::sequences::thread::Origin;
 
 /// The messages that the fast path knows: ids with the numbers of values that they take, each at a
 /// place that its id chooses.

@@ -8,7 +8,8 @@
 //! first one of the dictionary counts, as in earlier versions, and the entry says that it is a
 //! guess; the dictionary counts the contradiction in any case.
 
-use crate::dictionary::{ANY, Dictionary, Message, Origin};
+use crate::dictionary::{Dictionary, Message};
+use crate::sequences::thread::{ANY, Origin};
 
 /// The message with this id that takes values of these kinds, of a process.
 pub(crate) fn choose(

@@ -22,6 +22,7 @@ use protolog_core::{ArgumentNames, Level};
 use protozero::{DecodeError, Field, Reader};
 
 use crate::dictionary::message_plan::{Plan, PlanCell};
+use crate::sequences::thread::{ANY, Origin};
 use elements::Element;
 
 /// Maximum number of locations of one message; each new one is compared with all.
@@ -30,13 +31,6 @@ const MAX_LOCATIONS: usize = 16;
 /// Maximum number of further messages of one id, of one process and of all.
 const MAX_OTHERS: usize = 8;
 const MAX_ALL_OTHERS: usize = 256;
-
-/// The process that a part of a dictionary is of, by its id as the tracing service says it; where
-/// nobody says so, all are of one.
-pub(crate) type Origin = u32;
-
-/// No process in particular.
-pub(crate) const ANY: Origin = 0;
 
 /// Messages by id, groups by id.
 #[derive(Clone, Debug, Default)]

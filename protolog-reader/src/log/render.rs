@@ -92,7 +92,7 @@ pub(crate) fn write<W: Write>(
 }
 
 /// The values in the order of the template, with those that are left over last.
-pub(super) fn in_order<'a>(values: &Values<'a>) -> Vec<Arg<'a>> {
+fn in_order<'a>(values: &Values<'a>) -> Vec<Arg<'a>> {
     let Some(message) = values.message else {
         return values.args.clone();
     };

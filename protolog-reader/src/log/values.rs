@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use crate::decode::value_fit::SHORT;
 use crate::dictionary::message_plan::is_set;
 use crate::dictionary::{Group, Message};
-use crate::log::{Log, render};
+use crate::log::Log;
 
 /// Placeholder for a text that is left out, since the texts of a trace expand to more than their
 /// limit.
@@ -50,7 +50,7 @@ impl<'a> Values<'a> {
 
     /// The argument with this number, from 1, in the order of the template.
     pub(crate) fn argument(&self, number: usize) -> Option<Arg<'a>> {
-        render::in_order(self).get(number.checked_sub(1)?).copied()
+        self.args().get(number.checked_sub(1)?).copied()
     }
 
     /// The level, if the dictionary has one.

@@ -6,7 +6,12 @@ use std::sync::Arc;
 use protolog_core::schema::{process_descriptor, sequence_info, thread_descriptor};
 use protozero::{DecodeError, Field};
 
-use crate::dictionary::Origin;
+/// The process that a part of a trace is of, by its id as the tracing service says it; where nobody
+/// says so, all are of one.
+pub(crate) type Origin = u32;
+
+/// No process in particular.
+pub(crate) const ANY: Origin = 0;
 
 /// A thread, as far as the trace knows it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]

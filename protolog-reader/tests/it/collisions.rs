@@ -51,9 +51,8 @@ message(0x11, INFO, 2, "got %d bytes", "c.rs:3") message(0x12, INFO, 2, "one %d"
 fn processes_that_the_service_tells_apart_have_texts_of_their_own() {
     let dictionary = "group(1, \"demo::Net\", \"Net\") message(0x11, DEBUG, 1, \"sent %d bytes\", \
                       \"a.rs:1\")";
-    let lies: String = (0..20)
-        .map(|at| format!(" message(0x11, WTF, 1, \"lie {at} %d\", \"b.rs:{at}\")"))
-        .collect();
+    let lie = |at| format!(" message(0x11, WTF, 1, \"lie {at} %d\", \"b.rs:{at}\")");
+    let lies = (0..20).map(lie).collect::<Vec<_>>().concat();
     let hostile = format!(
         "@8 pid=9 info(5, 1, \"main\") group(1, \"evil::Log\", \"Evil\") \
          group(2, \"evil::Other\", \"Net\"){lies}\n@8 pid=9 needs ts=9 log(0x11, 9)"

@@ -3,6 +3,7 @@
 use super::{APP, description, run};
 use protolog_testkit::assert_eq_text;
 use protologtool::cli::Exit;
+use std::fmt::Write as _;
 
 /// Messages that begin with spaces, are blank, or have several lines, and a group without a tag.
 const TEXTS: &str = r#"
@@ -117,12 +118,11 @@ fn messages_that_were_kept_together_are_one_draw() {
     let mut trace = "@1 group(1, \"demo::Net\", \"Net\") message(0x11, DEBUG, 1, \"%s of request %d\") message(0x12, DEBUG, 1, \"end of %d\")\n@1 cleared info(7, 7, \"main\") passed_over(1, 1, 999)\n".to_owned();
     for request in 0..20 {
         for _ in 0..5 {
-            trace += &format!(
-                "@1 needs ts=1 string(1, \"part\") log(0x11, $1, {request}) rate(1, 10, 2)\n"
-            );
+            let needs = "@1 needs ts=1 string(1, \"part\")";
+            writeln!(trace, "{needs} log(0x11, $1, {request}) rate(1, 10, 2)").unwrap();
         }
         if request < 2 {
-            trace += &format!("@1 ts=1 log(0x12, {request}) rate(1, 10, 1)\n");
+            writeln!(trace, "@1 ts=1 log(0x12, {request}) rate(1, 10, 1)").unwrap();
         }
     }
     let estimate = |args: &[&str]| read(&trace, &[args, &["--estimate"]].concat());

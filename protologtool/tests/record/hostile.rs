@@ -185,7 +185,7 @@ fn lie(producer: &mut Producer, (ids, groups): (&[u64], &[u32]), pid: u32) {
     producer.commit(Packets::new(1, Packets::CONTINUES | Packets::CONTINUED), &[0x80; 30]);
     producer.commit(Packets::new(5, 0), &[]);
     // One packet of a MiB and more.
-    producer.write(&message(|to| _ = to.bytes(900, &[7; 1200 << 10])));
+    producer.write(&message(|to| _ = to.bytes(900, &vec![7; 1200 << 10])));
 }
 
 /// The numbers in the texts that begin so.

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use protozero::{DecodeError, Field};
 
 use super::Collected;
-use crate::dictionary::ANY;
 use crate::inputs::pid_apart::name_suffix;
 use crate::losses::stats::{self, ServiceLosses};
 use crate::packets::trace_packet::Packet;
 use crate::sequences::thread;
+use crate::sequences::thread::ANY;
 
 /// `ProcessTree.processes` and `ProcessTree.threads`, whose first fields are pid and tid.
 const PROCESSES: u32 = 1;

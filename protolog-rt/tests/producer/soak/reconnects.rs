@@ -1,6 +1,6 @@
 //! Services that die and return, again and again: nothing of a connection is left behind, and what
-//! no service had is counted to the message. (A client of Perfetto's that did not connect again lost
-//! the rest: google/perfetto#90.)
+//! no service had is counted to the message. (A client of Perfetto's that did not connect again
+//! lost the rest: google/perfetto#90.)
 
 use crate::child::RunningChild;
 use crate::ends::lost;

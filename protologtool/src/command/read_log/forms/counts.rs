@@ -70,8 +70,18 @@ pub(crate) struct Counted {
     kind: GroupLevel,
     /// The messages that it stands for.
     weight: f64,
-    /// Set if it was kept together with others: of one randomness, if that is known.
-    together: Option<Option<u64>>,
+    draw: Draw,
+}
+
+/// The chance by which a message was kept.
+#[derive(Clone, Copy)]
+enum Draw {
+    /// One of its own, or none.
+    Own,
+    /// That of all messages of this randomness.
+    Value(u64),
+    /// That of other messages, of which nobody knows which.
+    LostValue,
 }
 
 impl Counted {
@@ -112,7 +122,7 @@ impl Counts {
 
     /// Adds an entry.
     pub(crate) fn add(&mut self, counted: Counted) {
-        let Counted { key, bytes, time, kind, weight, together } = counted;
+        let Counted { key, bytes, time, kind, weight, draw } = counted;
         let (first, last) = self.span.unwrap_or((time, time));
         self.span = Some((first.min(time), last.max(time)));
         self.times.push((time, weight));
@@ -121,11 +131,14 @@ impl Counts {
         amount.bytes += bytes;
         if self.is_estimate {
             if weight > 1.0 {
-                let is_together = together.is_some();
-                self.unseen.note(kind, if is_together { f64::INFINITY } else { weight });
+                let is_own = matches!(draw, Draw::Own);
+                self.unseen.note(kind, if is_own { weight } else { f64::INFINITY });
             }
-            self.lacks_value |= together == Some(None);
-            let together = together.flatten();
+            self.lacks_value |= matches!(draw, Draw::LostValue);
+            let together = match draw {
+                Draw::Value(randomness) => Some(randomness),
+                Draw::Own | Draw::LostValue => None,
+            };
             if let Some(randomness) = together {
                 self.together.insert(self.times.len() - 1, randomness);
             }
@@ -174,10 +187,13 @@ impl Counts {
         };
         let rate = entry.rate();
         let weight = rate.map_or(1.0, Rate::weight);
-        let together = rate.and_then(Rate::by).map(|_| entry.randomness());
+        let draw = match rate.and_then(Rate::by) {
+            None => Draw::Own,
+            Some(_) => entry.randomness().map_or(Draw::LostValue, Draw::Value),
+        };
         let (bytes, time) = (entry.encoded_size() as u64, entry.time());
         let kind = message.map_or((None, None), |message| (Some(message.group), message.level));
-        Some(Counted { key, bytes, time, kind, weight, together })
+        Some(Counted { key, bytes, time, kind, weight, draw })
     }
 
     /// The number of all entries.

@@ -8,8 +8,8 @@
 //!
 //! Messages that were kept by the value of an argument were kept together or not at all: each value
 //! is one draw. The variance is that of the sums of each value: for two messages of one value with
-//! weights v <= w it has the part w(v - 1), the chance of both being 1/w. A few values say too little
-//! about how unequal their sums are, so there is no interval below [`MIN_VALUES`].
+//! weights v <= w it has the part w(v - 1), the chance of both being 1/w. A few values say too
+//! little about how unequal their sums are, so there is no interval below [`MIN_VALUES`].
 //!
 //! A number is exact only if no message of its group and level was passed over. Where none was kept
 //! by chance, as many more as [`Unseen`] says may have been logged: those that were passed over, or
@@ -98,7 +98,8 @@ impl Estimate {
             return;
         };
         let amounts = self.together.entry(randomness).or_default();
-        match amounts.iter_mut().find(|(other, _)| *other == weight) {
+        // Weights are of rates, so equal ones have the same bits.
+        match amounts.iter_mut().find(|(other, _)| other.to_bits() == weight.to_bits()) {
             Some((_, sum)) => *sum += amount,
             None => amounts.push((weight, amount)),
         }
@@ -310,8 +311,8 @@ mod tests {
 
     /// Values of an argument with messages of unequal numbers, kept together: the intervals cover
     /// the number in 95 ± 2 %, and the mean of the estimates is within four standard errors of it.
-    /// In the last case a greater rate holds for half of each value's messages. With the variance of
-    /// messages that are kept each for itself, fewer than two thirds are covered.
+    /// In the last case a greater rate holds for half of each value's messages. With the variance
+    /// of messages that are kept each for itself, fewer than two thirds are covered.
     #[test]
     fn intervals_of_messages_that_are_kept_together_cover_what_they_say() {
         const RUNS: u64 = 3_000;

@@ -48,7 +48,7 @@ public final class SamplerTest {
         threadsDrawForThemselves();
     }
 
-    /** The randomness of values, and the thresholds of the table in OpenTelemetry's specification. */
+    /** The randomness of values, and the thresholds in OpenTelemetry's own table. */
     private static void consistent(Path vectors) throws IOException {
         for (String[] row : SelfTest.rows(vectors.resolve("randomness.tsv"), "kind\tvalue\trandomness")) {
             long found = switch (row[0]) {
