@@ -101,6 +101,7 @@ impl MessageRows {
             list.as_deref().into(),
             rate.map(Rate::kept).into(),
             rate.map(Rate::of).into(),
+            rate.and_then(Rate::by).map(i64::from).into(),
         ];
         cells.resize(FIXED_COLUMNS + self.arguments.iter().sum::<usize>(), Cell::Null);
         if is_usual {

@@ -48,10 +48,11 @@ const MESSAGES: &str = "
     OPTIONAL BYTE_ARRAY text (STRING);
     OPTIONAL BYTE_ARRAY args (STRING);
     OPTIONAL INT64 rate_kept;
-    OPTIONAL INT64 rate_of;";
+    OPTIONAL INT64 rate_of;
+    OPTIONAL INT64 rate_by;";
 
 /// The number of these columns.
-pub(crate) const FIXED_COLUMNS: usize = 20;
+pub(crate) const FIXED_COLUMNS: usize = 21;
 
 /// Rows of `messages` are sorted by id, variant and first text in each row group, unless messages
 /// share these texts: the arguments of a template are side by side, and texts with the same

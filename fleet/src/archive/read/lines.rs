@@ -72,7 +72,9 @@ fn message(item: ItemRow<'_>, templates: &Templates) -> String {
 /// The rate at which a message was sampled.
 pub(super) fn rate(item: ItemRow<'_>) -> Option<Rate> {
     let part = |column| item.int(column).and_then(|number| u32::try_from(number).ok());
-    Rate::new(part("rate_kept")?, part("rate_of")?)
+    let rate = Rate::new(part("rate_kept")?, part("rate_of")?)?;
+    let by = item.int("rate_by").and_then(|number| u8::try_from(number).ok());
+    by.map_or(Some(rate), |number| rate.by_argument(number))
 }
 
 /// The values as JSON, those with names by these, and the text.

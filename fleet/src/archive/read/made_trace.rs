@@ -300,6 +300,9 @@ impl<'a> TraceMaker<'a> {
             if let Some(rate) = rate(item) {
                 out.uint32(message::RATE_OF, rate.of());
                 out.uint32(message::RATE_KEPT, rate.kept());
+                if let Some(number) = rate.by() {
+                    out.uint32(message::RATE_BY, number.into());
+                }
             }
         })
     }
