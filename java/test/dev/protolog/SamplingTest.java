@@ -222,7 +222,7 @@ final class SamplingTest {
     private static void byArgument(Path dir) throws Exception {
         Path file = dir.resolve("by.pftrace");
         Session session = Session.builder().file(file).reportLosses(false).enableAll().sample(RADIO, "1/20 by arg1")
-                .limit("RADIO and debug-debug", "1/h burst 7").start();
+                .limit("RADIO and debug-debug", "2/h burst 7").start();
         int kept = 0;
         long threshold = 0xf3_3333_3333_3333L;
         for (int i = 0; i < CALLS; i++) {
