@@ -16,8 +16,16 @@ fn rounds() -> usize {
     if std::env::var("PROTOLOG_SOAK_SECONDS").is_ok() { 1000 } else { 50 }
 }
 
+/// A chunk: its packets, their bytes, and whether the last one may be incomplete, so that the
+/// service does not take it.
+struct Chunk {
+    packets: Packets,
+    bytes: Vec<u8>,
+    is_incomplete: bool,
+}
+
 /// The chunks of a connection, by writer and number, as they came last.
-type Chunks = BTreeMap<(u16, u32), (Packets, Vec<u8>)>;
+type Chunks = BTreeMap<(u16, u32), Chunk>;
 
 /// Takes the chunks of a `CommitData` request.
 fn take_chunks(chunks: &mut Chunks, request: &[u8]) {
@@ -25,20 +33,27 @@ fn take_chunks(chunks: &mut Chunks, request: &[u8]) {
         if chunk.number != 1 {
             continue;
         }
-        let mut fields = chunk.as_message().expect("a chunk").map(|field| field.expect("a field"));
-        let data = fields.find(|field| field.number == 4).expect("its data");
-        let data = data.as_bytes().expect("bytes");
+        let fields = chunk.as_message().expect("a chunk").map(|field| field.expect("a field"));
+        let (mut data, mut is_incomplete) = (&[][..], false);
+        for field in fields {
+            match field.number {
+                4 => data = field.as_bytes().expect("bytes"),
+                5 => is_incomplete = field.as_u64().expect("a truth value") != 0,
+                _ => {}
+            }
+        }
         let number = |at: usize| u16::from_le_bytes([data[at], data[at + 1]]);
         let id = u32::from(number(2)) << 16 | u32::from(number(0));
-        chunks.insert((number(4), id), (Packets(number(6)), data[8..].to_vec()));
+        let (packets, bytes) = (Packets(number(6)), data[8..].to_vec());
+        chunks.insert((number(4), id), Chunk { packets, bytes, is_incomplete });
     }
 }
 
 /// The number of messages in chunks.
 fn messages(chunks: &Chunks) -> usize {
     let (mut found, mut packet) = (0, Vec::new());
-    for (packets, bytes) in chunks.values() {
-        let (count, mut rest) = (packets.count(), &bytes[..]);
+    for Chunk { packets, bytes, is_incomplete } in chunks.values() {
+        let (count, mut rest) = (packets.count() - u16::from(*is_incomplete), &bytes[..]);
         for at in 0..count {
             let Some((size, len)) = size_of_packet(rest) else { break };
             let Some(part) = rest.get(len..len + size) else { break };

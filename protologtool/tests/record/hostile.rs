@@ -238,8 +238,8 @@ fn a_producer_that_lies_changes_nothing_of_what_others_logged() {
     program.wait().expect("wait for it");
 
     let output = run_any(&mut tool(&service, &["read-log", "new.pftrace"]));
-    // The contradictions are said.
-    assert_eq!(output.code, Some(3), "{}", output.stderr);
+    let said = "dictionary entries that contradict earlier ones";
+    assert!(output.stderr.contains(said), "{}", output.stderr);
     let lines: Vec<String> = output.stdout.lines().map(str::to_owned).collect();
     for (word, tag) in [("tick", " D Tick"), ("other", " V Other")] {
         let found = numbers(&lines, word);
