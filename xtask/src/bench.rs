@@ -28,16 +28,8 @@ pub(crate) const BENCHES: [Bench; 10] = [
         "traces to text, to JSON, filtered, beside cat, zstd, trace_processor, babeltrace2 and defmt",
         &[CC, TIME, NODE, ZSTD],
     ),
-    (
-        "protozero",
-        "the protobuf writer beside straight copies, C++ ProtoZero, PbMsg and prost",
-        &[CXX, VALGRIND],
-    ),
-    (
-        "compile",
-        "what log calls cost to compile, and their code, beside `log` and `tracing`",
-        &[CC],
-    ),
+    ("protozero", "the protobuf writer beside C++ ProtoZero and prost", &[CXX, VALGRIND]),
+    ("compile", "compile time and code of log calls, beside `log` and `tracing`", &[CC]),
     (
         "experiments",
         "ways that the write path could have gone: ids of texts, chunks, prefetch, encoding later",

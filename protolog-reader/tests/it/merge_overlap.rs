@@ -299,8 +299,8 @@ proptest! {
 fn sampled_messages_are_told_apart_by_their_rates() {
     let app = APP.replace("log(0x11, 1)", "log(0x11, 1) rate(2, 3, 1)");
     let one = trace(&app);
-    check(&[&one, &one], TEXT, 7);
+    check(&[&one, &one], TEXT, 8);
     let other = trace(&app.replace("rate(2, 3, 1)", "rate(2, 3, 2)"));
     let (report, _) = merged(&[&one, &other]);
-    assert_eq!(report.duplicates, 5, "those without a rate");
+    assert_eq!(report.duplicates, 6, "those without a rate");
 }
