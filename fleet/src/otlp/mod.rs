@@ -35,6 +35,7 @@ mod ring;
 mod sender;
 mod source;
 mod state;
+mod trace_ids;
 mod upkeep;
 mod watch;
 

@@ -3,8 +3,7 @@
 //! A message has its text as body, and as attributes what the conventions of OpenTelemetry have or
 //! discuss: its template and its arguments (`log.record.template`,
 //! `log.record.template.parameter.0`), the place in the sources, the thread. Arguments with names
-//! are attributes by these, too. A loss is a record of
-//! its own, with the severity of a warning.
+//! are attributes by these, too. A loss is a record of its own, with the severity of a warning.
 //!
 //! Invariants: an item has the same `log.record.uid` whenever it is sent, and no other one has it;
 //! memory is that of the messages, threads and processes of the trace.
@@ -13,7 +12,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use foldhash::{HashMap, HashMapExt};
-use protolog_core::{Arg, ArgumentNames, Level, Piece, Template};
+use protolog_core::{Arg, ArgumentNames, Level};
 use protolog_reader::{Entry, Item, Log, Loss, Message, Rendering, Thread, Values};
 
 use super::encode::{
@@ -21,6 +20,7 @@ use super::encode::{
 };
 use super::metrics::{Metrics, Row, RowNumber};
 use super::resource::{Labels, program};
+use super::trace_ids::{hex_id, ids};
 
 /// The scope of losses that belong to no group.
 const LOSSES: &str = "protolog.losses";
@@ -437,72 +437,4 @@ fn parameter(buffer: &mut Vec<u8>, index: usize, value: Arg<'_>) {
 fn uid(source: &str, time: i64, thread: &Thread, of: &str, number: u64) -> String {
     let (pid, tid) = (thread.pid.unwrap_or(0), thread.tid.unwrap_or(0));
     format!("{source}-{time:x}-{pid:x}-{tid:x}-{of}{number}")
-}
-
-/// The arguments of a template that are ids of a trace and of a span, by their names or as in
-/// `trace_id=%s`.
-fn ids(template: &str, names: ArgumentNames<'_>) -> [Option<usize>; 2] {
-    let by_name = |known: [&str; 4]| known.iter().find_map(|name| names.index_of(name));
-    let mut ids = [TRACE_ID, SPAN_ID].map(by_name);
-    let Ok(template) = Template::parse(template) else { return ids };
-    let (mut before, mut index) = ("", 0);
-    for piece in template.pieces() {
-        match piece {
-            Piece::Text(text) => before = text,
-            Piece::Percent => before = "",
-            Piece::Conversion(_) => {
-                for (id, names) in ids.iter_mut().zip([TRACE_ID, SPAN_ID]) {
-                    if id.is_none() && names.iter().any(|name| is_named(before, name)) {
-                        *id = Some(index);
-                    }
-                }
-                (before, index) = ("", index + 1);
-            }
-        }
-    }
-    ids
-}
-
-const TRACE_ID: [&str; 4] = ["trace_id", "traceid", "trace-id", "trace.id"];
-const SPAN_ID: [&str; 4] = ["span_id", "spanid", "span-id", "span.id"];
-
-/// Returns whether a text ends with a name, as in `, trace_id=`.
-fn is_named(text: &str, name: &str) -> bool {
-    let text = text.trim_end_matches(['=', ':', ' ', '"', '\'', '[', '(']).as_bytes();
-    let Some(start) = text.len().checked_sub(name.len()) else { return false };
-    let is_whole =
-        start == 0 || !text[start - 1].is_ascii_alphanumeric() && text[start - 1] != b'_';
-    is_whole && text[start..].eq_ignore_ascii_case(name.as_bytes())
-}
-
-/// The bytes of an id of so many hexadecimal digits. One of zeros says that there is none.
-fn hex_id(value: &Arg<'_>, digits: usize) -> Option<Vec<u8>> {
-    let Arg::Str(text) = value else { return None };
-    if text.len() != digits || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-        return None;
-    }
-    let byte = |at| u8::from_str_radix(&text[at..at + 2], 16).ok();
-    let id: Vec<u8> = (0..digits).step_by(2).map_while(byte).collect();
-    Some(id).filter(|id| id.iter().any(|byte| *byte != 0))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ids_of_traces_and_spans_are_found_by_their_names() {
-        let none = ArgumentNames::NONE;
-        assert_eq!(ids("done in %d ms, trace_id=%s span_id=%s", none), [Some(1), Some(2)]);
-        assert_eq!(ids("[TraceId: %s] 100%% %s", none), [Some(0), None]);
-        assert_eq!(ids("mytrace_id=%s, span_id of %d is x%s", none), [None; 2]);
-        let named = ArgumentNames::parse(",span_id,trace_id");
-        assert_eq!(ids("trace_id=%s of %s in %s", named), [Some(2), Some(1)]);
-        let id = "0af7651916cd43dd8448eb211c80319c";
-        assert_eq!(hex_id(&Arg::Str(id), 32).unwrap()[..2], [0x0a, 0xf7]);
-        assert_eq!(hex_id(&Arg::Str(&id.replace('0', "g")), 32), None);
-        assert_eq!(hex_id(&Arg::Str(&"0".repeat(16)), 16), None);
-        assert_eq!(hex_id(&Arg::Str("größe ßßßß"), 16), None);
-        assert_eq!(hex_id(&Arg::Int(7), 16), None);
-    }
 }
