@@ -160,6 +160,7 @@ impl GroupInfo {
     }
 
     /// Returns whether calls of the group ask the rules.
+    #[inline]
     pub(crate) fn has_rules(&self) -> bool {
         self.word() & SITE_RULES != 0
     }

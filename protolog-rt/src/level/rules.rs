@@ -17,6 +17,7 @@ mod calls;
 mod declared;
 mod limiter;
 mod list;
+mod ruled_call;
 mod run_time;
 mod sampler;
 mod site_limits;
@@ -25,7 +26,8 @@ mod table;
 
 pub(crate) use declared::left_out;
 pub(crate) use limiter::Refused;
-pub(crate) use sampler::{NotKept, Sampling, has_kept, note_kept, take_kept};
+pub(crate) use ruled_call::{CallLimits, RuledCall};
+pub(crate) use sampler::{NotKept, has_kept, note_kept, take_kept};
 pub(crate) use site_state::SiteState;
 pub(super) use table::filter;
 
@@ -41,7 +43,6 @@ use protolog_core::Level;
 use protolog_core::control::rate::Rate;
 use protolog_core::control::selector::{Call, Selector};
 use protolog_core::control::site_rule::SiteSetting;
-use protolog_core::randomness::threshold;
 use site_limits::{SiteLimits, is_sampled};
 use std::collections::{BTreeMap, HashSet};
 use table::Ruled;
@@ -61,19 +62,6 @@ pub(crate) struct Rule {
     /// The problem with it, and a help line.
     pub(crate) problem: Option<String>,
 }
-
-/// The effect of rules on a call: recorded or not, its limits, its sampling.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct RuledCall {
-    pub(crate) state: SiteState,
-    /// The numbers of buckets; 0 for none.
-    limits: [u32; 2],
-    sampling: Option<Sampling>,
-}
-
-/// The limits of a call that is not sampled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct CallLimits([u32; 2]);
 
 /// See the module.
 #[derive(Debug)]
@@ -350,80 +338,6 @@ fn fold(
         }
     }
     found
-}
-
-impl CallLimits {
-    /// No limits.
-    pub(crate) const NONE: Self = Self([0; 2]);
-
-    /// Returns whether they let a message pass that is about to be logged; another one is to be
-    /// asked for once more.
-    #[inline]
-    pub(crate) fn let_pass(self) -> bool {
-        self.0 == [0; 2] || limiter::take(self.0).is_ok()
-    }
-}
-
-impl RuledCall {
-    fn new(state: SiteState, limits: [u32; 2], sampling: Option<Sampling>) -> Self {
-        let is_by_argument = sampling.is_some_and(|sampling| sampling.rate.by().is_some());
-        Self { state: if is_by_argument { state.by_argument() } else { state }, limits, sampling }
-    }
-
-    /// Returns the limits that are asked before the arguments are evaluated. Those of a call that
-    /// is sampled by an argument are asked after.
-    pub(crate) fn limits(self) -> CallLimits {
-        if self.state.is_by_argument() { CallLimits::NONE } else { CallLimits(self.limits) }
-    }
-
-    /// Takes a message into account that is about to be logged, so that the rest is for others.
-    ///
-    /// # Errors
-    /// The time now, in nanoseconds of BOOTTIME, if it is one too many, and how long that is so.
-    pub(crate) fn pass_limits(self) -> Result<(), (u64, Refused)> {
-        limiter::take(self.limits)
-    }
-
-    /// Decides whether a message is kept of those that are sampled, with the rate if they are.
-    ///
-    /// # Errors
-    /// It is passed over.
-    pub(crate) fn sample(self) -> Result<Option<Rate>, NotKept> {
-        sampler::keep(self.sampling)
-    }
-
-    /// As [`Self::sample`], by a gap that is the call's own: none before one was drawn. Where none
-    /// can be drawn, the message is kept without a rate.
-    pub(crate) fn sample_by(self, gap: &mut Option<u64>) -> Result<Option<Rate>, NotKept> {
-        sampler::keep_by(self.sampling, gap)
-    }
-
-    /// Returns whether messages are sampled.
-    fn is_sampled(self) -> bool {
-        self.sampling.is_some()
-    }
-
-    /// Returns whether messages are sampled by chance, each for itself.
-    pub(crate) fn is_by_chance(self) -> bool {
-        self.is_sampled() && !self.state.is_by_argument()
-    }
-
-    /// As [`Self::sample`], by an argument, whose randomness `randomness` returns by its number. A
-    /// message without that argument is kept for sure.
-    ///
-    /// # Errors
-    /// It is passed over.
-    pub(crate) fn sample_by_argument(
-        self,
-        randomness: &dyn Fn(u8) -> Option<u64>,
-    ) -> Result<Option<Rate>, NotKept> {
-        let Some(Sampling { rate, .. }) = self.sampling else { return Ok(None) };
-        let Some(randomness) = rate.by().and_then(randomness) else { return Ok(None) };
-        if randomness < threshold(rate) {
-            return Err(NotKept);
-        }
-        Ok(Some(rate).filter(|rate| !rate.keeps_all()))
-    }
 }
 
 impl Rule {

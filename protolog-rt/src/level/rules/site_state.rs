@@ -51,17 +51,20 @@ impl SiteState {
 
     /// The same of a call whose messages are sampled by the value of an argument.
     #[must_use]
+    #[inline]
     pub(super) fn by_argument(self) -> Self {
         Self(self.0 | BY_ARGUMENT)
     }
 
     /// The same of another one.
     #[must_use]
+    #[inline]
     pub(super) fn not_by_argument(self) -> Self {
         Self(self.0 & !BY_ARGUMENT)
     }
 
     /// Returns whether its messages are sampled by the value of an argument.
+    #[inline]
     pub(crate) fn is_by_argument(self) -> bool {
         self.0 & BY_ARGUMENT != 0
     }
