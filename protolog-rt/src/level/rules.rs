@@ -5,7 +5,7 @@
 //! ([`table`]) from then on. Their groups are marked (`SITE_RULES`), so that each call of
 //! such a group asks for its own rule, and no call of another group does. Messages whose text comes
 //! at run time, those of bridges included, are compared with the rules as they are logged
-//! ([`ruled_call`]).
+//! ([`ruled_call()`]).
 //!
 //! Later rules win, part by part. A rule of a library's calls takes them once an enum of the
 //! library registers, or any rule changes.
