@@ -62,7 +62,8 @@ impl<'a> ArgumentNames<'a> {
 }
 
 /// Returns whether a text is the name of an argument to readers: letters, digits and `_`, after the
-/// first character also `.`, and characters beyond ASCII that are printed; 128 bytes at most.
+/// first character also `.` and `-`, as in names of headers, and characters beyond ASCII that are
+/// printed; 128 bytes at most. `testdata/argument_names.tsv` has names, for Java's runtime too.
 pub fn is_name(text: &str) -> bool {
     let is_letter = |char: char| {
         let is_other = !char.is_ascii() && !char.is_whitespace() && !controls_output(char);
@@ -70,7 +71,9 @@ pub fn is_name(text: &str) -> bool {
     };
     text.len() <= MAX_LENGTH
         && text.chars().next().is_some_and(is_letter)
-        && text.chars().all(|char| is_letter(char) || char.is_ascii_digit() || char == '.')
+        && text
+            .chars()
+            .all(|char| is_letter(char) || char.is_ascii_digit() || matches!(char, '.' | '-'))
 }
 
 #[cfg(test)]
@@ -91,6 +94,23 @@ mod tests {
     }
 
     #[test]
+    fn names_are_those_of_the_vectors() {
+        let mut lines = include_str!("../testdata/argument_names.tsv").lines();
+        assert_eq!(lines.next(), Some("name\tis_name"));
+        for line in lines {
+            let (name, expected) = line.split_once('\t').expect("two cells");
+            let mut pieces = name.split("\\u");
+            let mut name = pieces.next().unwrap_or_default().replace("\\t", "\t");
+            for piece in pieces {
+                let code = u32::from_str_radix(&piece[..4], 16).expect("four digits");
+                name.push(char::from_u32(code).expect("a character"));
+                name.push_str(&piece[4..]);
+            }
+            assert_eq!(is_name(&name), expected == "yes", "{line}");
+        }
+    }
+
+    #[test]
     fn a_malformed_name_takes_the_others_with_it() {
         let long = "x".repeat(MAX_LENGTH + 1);
         for name in [
@@ -103,7 +123,7 @@ mod tests {
             "a\n",
             "a\u{202e}",
             ".a",
-            "a-b",
+            "-a",
             "a\u{a0}b",
             "a\0",
         ] {

@@ -122,6 +122,8 @@ NAMED = [
     ("app::net", "sent %d bytes to %s", "bytes,host", "WARN", "app::AppLog::Net"),
     ("", "%s", "größe", "WTF", "g"),
     ("app", "a tab\t%d", "漢字", "INFO", "app::AppLog::Größe"),
+    ("", "sent %d bytes=%d request-id=%s", ",bytes,request-id", "INFO", "com.example.Sender"),
+    ("", "%s http.status-code=%d", ",http.status-code", "ERROR", "com.example.Sender"),
     ("p", "%d " * 32, ",".join(f"argument_{i}" for i in range(32)), "INFO", "g::G::X"),
 ]
 # Each length class of the algorithm, its edges, and several stripes and blocks.
