@@ -74,7 +74,7 @@ pub(crate) fn log_passed(
     }
     if rule.is_traced() || group.is_trace_enabled(level) {
         let id = message_id("", template, level, group.name);
-        let message = NewMessage { id, template, level, group, place: "", at: None };
+        let message = NewMessage { id, template, names: "", level, group, place: "", at: None };
         if !trace_as(message, args, passed) {
             trace_rendered(group, level, (template, args), passed);
         }
@@ -95,7 +95,7 @@ pub(crate) fn trace_as(message: NewMessage<'_>, args: &[Arg<'_>], passed: Passed
 /// Writes a rendered message that has no entry of its own.
 pub(crate) fn trace_text(group: &'static GroupInfo, level: Level, text: &str, passed: Passed) {
     let id = message_id("", "%s", level, group.name);
-    let any = NewMessage { id, template: "%s", level, group, place: "", at: None };
+    let any = NewMessage { id, template: "%s", names: "", level, group, place: "", at: None };
     if message_table::signature_or_insert(any, message_table::MAX_ENTRIES).is_some() {
         log::trace_passed(id, level, group, &[Arg::Str(text)], passed);
     } else {
@@ -150,8 +150,15 @@ mod tests {
         let group = level::register_guest(("Collision", "Collision"), (true, false), changed);
         let of = |template: &'static str, args: &[Arg<'_>]| {
             let id = 0x00c0_1115_1011_0000;
-            let message =
-                NewMessage { id, template, level: Level::Info, group, place: "", at: None };
+            let message = NewMessage {
+                id,
+                template,
+                names: "",
+                level: Level::Info,
+                group,
+                place: "",
+                at: None,
+            };
             trace_as(message, args, Passed::default())
         };
         assert!(of("first %d", &[Arg::Int(1)]));

@@ -41,9 +41,9 @@ impl Host for Guests {
     }
 
     fn intern(group: &'static GroupInfo, template: NewTemplate<'_>) -> bool {
-        let NewTemplate { id, severity, template, place, at, limit } = template;
+        let NewTemplate { id, severity, template, names, place, at, limit } = template;
         let level = level_of(severity);
-        let new = NewMessage { id, template, level, group, place, at };
+        let new = NewMessage { id, template, names, level, group, place, at };
         message_table::signature_or_insert(new, limit).is_some()
     }
 

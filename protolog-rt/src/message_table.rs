@@ -30,6 +30,8 @@ const SLOTS: usize = (MAX_TEMPLATES * 2).next_power_of_two();
 pub(crate) struct RuntimeMessage {
     pub(crate) id: u64,
     pub(crate) template: &'static str,
+    /// Names of its arguments, see [`protolog_core::ArgumentNames`]. The id says nothing of them.
+    pub(crate) names: &'static str,
     pub(crate) level: Level,
     pub(crate) group: &'static GroupInfo,
     /// The place in the hash of its id; empty if the id has none.
@@ -43,6 +45,7 @@ pub(crate) struct RuntimeMessage {
 pub(crate) struct NewMessage<'a> {
     pub(crate) id: u64,
     pub(crate) template: &'a str,
+    pub(crate) names: &'a str,
     pub(crate) level: Level,
     pub(crate) group: &'static GroupInfo,
     pub(crate) place: &'a str,
@@ -99,13 +102,13 @@ pub(crate) fn signature_or_insert(message: NewMessage<'_>, limit: usize) -> Opti
 /// be parsed, or the table has `limit` entries.
 #[cold]
 fn insert(new: NewMessage<'_>, limit: usize) -> Option<Signature> {
-    let NewMessage { id, template, level, group, place, at } = new;
+    let NewMessage { id, template, names, level, group, place, at } = new;
     if template.len() > MAX_LENGTH || id == 0 {
         return None;
     }
     let parsed = Template::parse(template).ok()?;
     let severity = level.severity();
-    let for_host = NewTemplate { id, severity, template, place, at, limit };
+    let for_host = NewTemplate { id, severity, template, names, place, at, limit };
     if group.at_host().is_some_and(|host| !host.intern(for_host)) {
         return None;
     }
@@ -118,8 +121,9 @@ fn insert(new: NewMessage<'_>, limit: usize) -> Option<Signature> {
     }
     let slot = probe(id).find(|slot| slot.is(0))?;
     let (template, place) = (leaked(template), leaked(place));
+    let names = leaked(names);
     let at = at.map(|(file, line)| (leaked(file), line));
-    let message = RuntimeMessage { id, template, level, group, place, at };
+    let message = RuntimeMessage { id, template, names, level, group, place, at };
     table.entries.push(message);
     for listener in &table.listeners {
         listener.on_insert(&[message]);

@@ -77,7 +77,7 @@ fn log_panic(panic: &PanicHookInfo<'_>) {
     let mut place = FixedString::<PLACE>::new();
     let place = panic.location().map_or("", |location| place.print(location));
     let id = message_id(place, TEMPLATE, level, group.name);
-    let message = NewMessage { id, template: TEMPLATE, level, group, place, at };
+    let message = NewMessage { id, template: TEMPLATE, names: "", level, group, place, at };
     if message_table::signature_or_insert(message, message_table::MAX_ENTRIES).is_some() {
         log::trace_with_stack(id, level, group, &ArgSlice(&args));
     } else {

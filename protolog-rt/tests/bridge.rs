@@ -462,3 +462,39 @@ fn messages_of_libraries_are_captured() {
     assert!(of("DEBUG h2::codec::framed_read received frame=Headers") >= 2, "{lines:#?}");
     assert!(of("VERBOSE mio::poll registering event source with poller: ") >= 2, "{lines:#?}");
 }
+
+#[test]
+fn fields_of_events_are_names_of_arguments() {
+    let recording = record(Builder::enable_all);
+    let fields_of = |log: &Log| -> Vec<String> {
+        let fields = log.entries().map(|entry| format!("{:?}", entry.values().fields()));
+        fields.collect()
+    };
+    with_tracing(|| {
+        tracing::info!(bytes = 1500, host = "example.org", "sent");
+        tracing::info!("no field");
+        tracing::info!(http.status = 200_u64, r#type = true, "first {}", "text");
+        tracing::info!("odd name" = 1, ok = 2.5, "http.status-code" = 404, of = 3);
+        for user in [None, Some("ann")] {
+            tracing::info!(user, points = 7);
+        }
+    });
+    let trace = recording.stop();
+    assert_eq!(
+        fields_of(&trace.log()),
+        [
+            r#"[("bytes", Int(1500)), ("host", Str("example.org"))]"#,
+            "[]",
+            r#"[("http.status", Int(200)), ("type", Bool(true))]"#,
+            r#"[("ok", Float(2.5)), ("http.status-code", Int(404)), ("of", Int(3))]"#,
+            r#"[("points", Int(7))]"#,
+            r#"[("user", Str("ann")), ("points", Int(7))]"#,
+        ]
+    );
+    // Ids are of template, place, level and group, as those of events ever were.
+    let log = trace.log();
+    let first = log.entries().next().expect("an entry");
+    let place = first.message().expect("a message").location.clone();
+    let id = protolog_core::message_id(&place, "%s bytes=%d host=%s", Level::Info, "bridge");
+    assert_eq!(first.message_id(), id);
+}

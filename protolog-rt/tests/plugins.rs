@@ -109,7 +109,8 @@ fn stack_traces_and_spans_of_a_library_are_in_the_trace() {
         stack.contains("libplugin_with_runtime.so") && stack.contains("plugin-host"),
         "{stack}"
     );
-    assert!(of("within").is_some());
+    let within = of("within bytes=7").expect("the event");
+    assert_eq!(format!("{:?}", within.values().fields()), r#"[("bytes", Int(7))]"#);
     let bytes = fs::read(&path).expect("read the trace");
     assert!(bytes.windows(7).any(|name| name == b"request"), "the span");
     assert_eq!(trace_stats(&path).map(|stats| stats.to_string()).unwrap_or_default(), "");

@@ -48,7 +48,7 @@ pub(super) fn write(
         return;
     }
     let at = Some((file, line)).filter(|(file, _)| !file.is_empty());
-    let message = NewMessage { id, template: "%s", level, group, place, at };
+    let message = NewMessage { id, template: "%s", names: "", level, group, place, at };
     if !trace_as(message, &[Arg::Str(text)], passed) {
         trace_text(group, level, text, passed);
     }

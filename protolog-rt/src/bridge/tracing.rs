@@ -2,9 +2,10 @@
 //! threads that enter them.
 //!
 //! An event's template consists of its fields' names: `info!(bytes = n, %host, "sent")` becomes
-//! `%s bytes=%d host=%s`. It is created with the first event of a callsite and cached with it.
-//! Records of the crate `log` that `tracing_log` turns into events, as `tracing_subscriber`'s
-//! `init` makes it do, become messages of their own target and place.
+//! `%s bytes=%d host=%s`, and the arguments have the names of the fields. It is created with the
+//! first event of a callsite and cached with it. Records of the crate `log` that `tracing_log`
+//! turns into events, as `tracing_subscriber`'s `init` makes it do, become messages of their own
+//! target and place.
 //!
 //! Invariants: a callsite whose level is off is disabled in `tracing` itself, and enabled again
 //! with its level; other layers of the same subscriber are unaffected, since this happens in a
@@ -175,24 +176,25 @@ fn write(site: &Callsite, fields: &EventFields) {
         }
         let is_traced = rule.is_traced() || group.is_trace_enabled(level);
         let Some(signature) = Signature::of(args).filter(|_| is_traced) else { return };
-        let kind = EventMessage { fields: fields.names(), signature, id: 0 };
+        let kind = EventMessage { fields: fields.present(), signature, id: 0 };
         match cached.get() {
             Some(known) if (EventMessage { id: 0, ..*known }) == kind => {
                 log::trace_passed(known.id, level, group, args, passed);
             }
             _ => {
-                let template = fields.template();
+                let (template, names) = (fields.template(), fields.argument_names());
                 let mut place = FixedString::<PLACE>::new();
                 let place = place_of(metadata, &mut place);
                 let at = metadata.file().zip(metadata.line());
                 let id = message_id(place, &template, level, group.name);
-                let message = NewMessage { id, template: &template, level, group, place, at };
+                let (template, names) = (&*template, &*names);
+                let message = NewMessage { id, template, names, level, group, place, at };
                 if trace_as(message, args, passed) {
                     // Another thread that was faster has stored the same, or an event with other
                     // fields.
                     let _ = cached.set(EventMessage { id, ..kind });
                 } else {
-                    trace_rendered(group, level, (&template, args), passed);
+                    trace_rendered(group, level, (template, args), passed);
                 }
             }
         }

@@ -4,7 +4,7 @@
 
 use crate::value::GrowingString;
 use protolog_core::schema::debug_annotation;
-use protolog_core::{Arg, MAX_PARAMS};
+use protolog_core::{Arg, MAX_PARAMS, is_name};
 use protozero::{Heap, Writer};
 use std::error::Error;
 use std::fmt;
@@ -23,7 +23,7 @@ pub(super) struct EventFields {
     /// The first `len` are in use.
     list: [(&'static str, FieldValue); MAX_PARAMS],
     len: usize,
-    names: u32,
+    present: u32,
     text: GrowingString<STACK>,
     log: LogPlace,
 }
@@ -62,12 +62,12 @@ impl EventFields {
     /// Creates an empty list.
     pub(super) fn new() -> Self {
         let list = [("", FieldValue::Bool(false)); MAX_PARAMS];
-        Self { list, len: 0, names: 0, text: GrowingString::new(), log: LogPlace::default() }
+        Self { list, len: 0, present: 0, text: GrowingString::new(), log: LogPlace::default() }
     }
 
     /// Returns a mask: bit `i` is set if field `i` of the callsite has a value.
-    pub(super) fn names(&self) -> u32 {
-        self.names
+    pub(super) fn present(&self) -> u32 {
+        self.present
     }
 
     /// Calls `f` with the values as arguments.
@@ -106,6 +106,24 @@ impl EventFields {
             });
         }
         template
+    }
+
+    /// Returns the names of the arguments, as a list of [`protolog_core::ArgumentNames`]: those of
+    /// the fields, but for the event's text. A name that readers would not take, and a second one
+    /// of the same spelling, is left out; the template has it.
+    pub(super) fn argument_names(&self) -> String {
+        let (mut names, mut later) = (String::new(), String::new());
+        for (index, (name, _)) in self.ordered().enumerate() {
+            if index > 0 {
+                later.push(',');
+            }
+            let name = name.strip_prefix("r#").unwrap_or(name);
+            if name != MESSAGE && is_name(name) && names.split(',').all(|known| known != name) {
+                names.push_str(&std::mem::take(&mut later));
+                names.push_str(name);
+            }
+        }
+        names
     }
 
     /// Passes each field's name, and its value, to `f`.
@@ -167,7 +185,7 @@ impl EventFields {
         // `tracing` allows no more fields than this.
         if let Some(slot) = self.list.get_mut(self.len) {
             *slot = (field.name(), value);
-            self.names |= 1 << (field.index() % 32);
+            self.present |= 1 << (field.index() % 32);
             self.len += 1;
         }
     }

@@ -338,14 +338,14 @@ impl Dictionary {
     ) {
         let mut entries = BTreeMap::new();
         let mut groups = Vec::new();
-        for &RuntimeMessage { id, template, level, group, place, at } in new {
+        for &RuntimeMessage { id, template, names, level, group, place, at } in new {
             // Rules may take messages that nobody knew before, as they are logged.
             if !self.includes(group.name, Some(level)) && !rules::is_any() {
                 continue;
             }
             if !self.leaves_out(id) && self.messages.insert(id, group.id).is_none() {
                 let (template, names, place) =
-                    (template.to_owned(), String::new(), place.to_owned());
+                    (template.to_owned(), names.to_owned(), place.to_owned());
                 let lines = at.map(|(file, line)| (file.to_owned(), [line].into()));
                 let lines = lines.into_iter().collect();
                 let group_id = group.id;

@@ -40,7 +40,7 @@ impl CauseMessage {
         let group = group();
         let id = message_id("", &template, LEVEL, group.name);
         let template = &*template;
-        let new = NewMessage { id, template, level: LEVEL, group, place: "", at: None };
+        let new = NewMessage { id, template, names: "", level: LEVEL, group, place: "", at: None };
         // Where the table is full, the name of the file has the cause.
         let _ = message_table::signature_or_insert(new, message_table::MAX_ENTRIES);
         Self { id, fired, suppressed }

@@ -16,7 +16,7 @@ use std::ffi::c_void;
 
 /// The version of [`Interface`] and of the promises of its functions. A test builds a library with
 /// another one.
-pub(crate) const VERSION: u32 = if cfg!(protolog_other_interface) { u32::MAX } else { 2 };
+pub(crate) const VERSION: u32 = if cfg!(protolog_other_interface) { u32::MAX } else { 3 };
 
 /// This copy. The bytes tell an interface from other data, to which a note leads that a tool has
 /// moved within its module.
@@ -69,6 +69,7 @@ pub(crate) struct NewTemplate<'a> {
     pub(crate) id: u64,
     pub(crate) severity: u8,
     pub(crate) template: &'a str,
+    pub(crate) names: &'a str,
     pub(crate) place: &'a str,
     pub(crate) at: Option<(&'a str, u32)>,
     pub(crate) limit: usize,
@@ -104,6 +105,7 @@ struct Template {
     id: u64,
     severity: u8,
     text: Text,
+    names: Text,
     place: Text,
     /// Without a start if there is none.
     file: Text,
@@ -265,6 +267,7 @@ impl Interface {
             id: new.id,
             severity: new.severity,
             text: Text::new(new.template),
+            names: Text::new(new.names),
             place: Text::new(new.place),
             file: new.at.map_or(Text::NONE, |(file, _)| Text::new(file)),
             line: new.at.map_or(0, |(_, line)| line),
@@ -359,16 +362,18 @@ unsafe extern "C" fn switch<H: Host>(group: Handle, allowed: u8, text: u8) {
 
 unsafe extern "C" fn intern<H: Host>(group: Handle, template: *const Template) -> bool {
     // SAFETY: *borrowed*: `Interface::intern` passes a template.
-    let Template { id, severity, text, place, file, line, limit } = unsafe { *template };
+    let Template { id, severity, text, names, place, file, line, limit } = unsafe { *template };
     // SAFETY: *borrowed*: it made the text of a string.
     let template = unsafe { text.text() };
+    // SAFETY: *borrowed*: this one, too.
+    let names = unsafe { names.text() };
     // SAFETY: *borrowed*: this one, too.
     let place = unsafe { place.text() };
     // SAFETY: *borrowed*: a file with a start, too.
     let at = (!file.start.is_null()).then(|| (unsafe { file.text() }, line));
     // SAFETY: *borrowed*: `register` gave it out.
     let group = unsafe { group.group() };
-    H::intern(group, NewTemplate { id, severity, template, place, at, limit })
+    H::intern(group, NewTemplate { id, severity, template, names, place, at, limit })
 }
 
 unsafe extern "C" fn message<H: Host>(
