@@ -12,8 +12,8 @@ use crate::jar::Built;
 use crate::loggers::{self, Loggers};
 use crate::{Result, jar, java, shell, workspace};
 
-/// The messages of the programs' traces: level, tag, template, typed arguments, thread, time, place
-/// and exception, without the parts that differ from run to run.
+/// The messages of the programs' traces: level, tag, template, arguments, names, thread, time,
+/// place and exception, without the parts that differ from run to run.
 const EXPECTED: &str = "java/bridges/test/expected.txt";
 /// Those that log by Logback run apart: its SLF4J is another one.
 const PROGRAMS: [BridgedProgram; 4] = [
@@ -169,6 +169,9 @@ fn shown(row: &Value) -> String {
     let text = |name: &str| row[name].as_str().unwrap_or_default();
     let mut line =
         format!("{} {} {} [{}]", text("level"), text("tag"), row["template"], args.join(", "));
+    if let Some(fields) = row["fields"].as_object() {
+        line.extend(fields.keys().map(|name| format!(" {name}=")));
+    }
     let is_of_kernel = row["tid"].as_u64().is_some_and(|tid| tid < 1 << 29);
     line.extend([" by ", text("thread"), if is_of_kernel { "" } else { " of no known id" }]);
     if text("template").starts_with("at %d") {

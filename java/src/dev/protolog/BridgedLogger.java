@@ -2,6 +2,7 @@ package dev.protolog;
 
 import dev.protolog.internal.groups.LoggerGroups;
 import dev.protolog.internal.text.BraceTemplate;
+import dev.protolog.internal.text.NamedTemplate;
 import dev.protolog.internal.text.NumberedText;
 import dev.protolog.internal.text.StackText;
 import dev.protolog.internal.write.LossCause;
@@ -14,10 +15,11 @@ import java.util.function.Supplier;
  * A logger of another library, as its bridge sees it: the logger's name is the group, templates
  * with braces become those of protolog.
  *
- * <p>{@code sent {} bytes to {}} with an int and a string is recorded as
- * {@code sent %d bytes to %s}, once for each template and sequence of types. A text without
- * arguments is an argument of {@code %s}, since it may be another one each time. Pairs follow the
- * text as {@code key=value}; the stack trace of an exception is a field of the message.
+ * <p>{@code sent {} bytes to {}} with an int and a string is recorded as {@code sent %d bytes to
+ * %s}, once for each template and sequence of types. A text without arguments is an argument of
+ * {@code %s}, since it may be another one each time. Pairs follow the text as {@code key=value},
+ * and keys are names of arguments to readers; the stack trace of an exception is a field of the
+ * message.
  *
  * <p>Invariants: no method throws; the number of templates is limited, beyond it texts are
  * formatted.
@@ -82,7 +84,8 @@ public final class BridgedLogger {
         try {
             BraceTemplate.Message message = template.get();
             String trace = thrown == null ? null : StackText.of(thrown);
-            UnprocessedCall.record(level, group, message.template(), message.values(), trace, origin);
+            NamedTemplate named = message.template();
+            UnprocessedCall.record(level, group, named.text(), named.names(), message.values(), trace, origin);
         } catch (RuntimeException | Error e) {
             // Out of memory or of stack: the message is lost, the application goes on.
             Routing.lose(group, level, LossCause.BUFFER_FULL);

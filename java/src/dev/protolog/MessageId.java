@@ -20,6 +20,14 @@ public final class MessageId {
         return Xxh3.hash(utf8(String.join("\0", place, template, level.name(), group)));
     }
 
+    /**
+     * The id of a message whose arguments have names, a list as {@code bytes,host}: it follows the
+     * template. With an empty list it is that of a message without.
+     */
+    public static long of(String place, String template, String names, LogLevel level, String group) {
+        return of(place, names.isEmpty() ? template : template + "\0" + names, level, group);
+    }
+
     /** The id of a message of an unprocessed call. */
     public static long ofUnprocessed(String template, LogLevel level, IProtoLogGroup group) {
         return of("", template, level, fullName(group));

@@ -151,7 +151,7 @@ public final class ProtoLog {
             return;
         }
         try {
-            UnprocessedCall.record(level, group, template, args, null, null);
+            UnprocessedCall.record(level, group, template, args);
         } catch (RuntimeException | Error e) {
             // Out of memory or of stack: the message is lost, the application goes on.
             Routing.lose(group, level, LossCause.BUFFER_FULL);

@@ -15,6 +15,7 @@ import dev.protolog.internal.rules.SelectorTest;
 import dev.protolog.internal.session.EndTest;
 import dev.protolog.internal.session.ErrorTest;
 import dev.protolog.internal.session.VectorsTest;
+import dev.protolog.internal.text.ArgumentNamesTest;
 import dev.protolog.internal.text.StackTextTest;
 import dev.protolog.internal.text.TemplateTest;
 import dev.protolog.internal.text.TextQueueTest;
@@ -44,6 +45,7 @@ public final class SelfTest {
         }
         Path vectors = Path.of(args[0]);
         TemplateTest.run(vectors);
+        ArgumentNamesTest.run(vectors);
         LevelsTest.run();
         DictionaryTest.run();
         CallTest.run();

@@ -31,17 +31,17 @@ final class TemplateLimitTest {
     }
 
     private static long kept() {
-        return Routing.of(LevelsTest.Group.QUIET).messages[LogLevel.VERBOSE.ordinal()].keySet().stream().filter(it -> it.length() > LENGTH).count();
+        return Routing.of(LevelsTest.Group.QUIET).messages[LogLevel.VERBOSE.ordinal()].values().stream().filter(it -> it.text().length() > LENGTH).count();
     }
 
     /** Templates of braces only, which take as long as others. */
     private static void braces() {
         String open = "{".repeat(1 << 20);
-        check("the innermost braces", BraceTemplate.message(open + "}", new Object[] {1}, false, null).template(), "{".repeat(open.length() - 1) + "%d");
-        check("those with a number", BraceTemplate.message(open + "0}", new Object[] {1}, true, null).template(), "{".repeat(open.length() - 1) + "%d");
+        check("the innermost braces", BraceTemplate.message(open + "}", new Object[] {1}, false, null).template().text(), "{".repeat(open.length() - 1) + "%d");
+        check("those with a number", BraceTemplate.message(open + "0}", new Object[] {1}, true, null).template().text(), "{".repeat(open.length() - 1) + "%d");
         for (int i = 0; i < 3; i++) {
             BraceTemplate.message(open + i, new Object[] {1}, true, null);
         }
-        check("a template that is too much is a text", BraceTemplate.message(open, new Object[] {1}, true, null).template(), "%s");
+        check("a template that is too much is a text", BraceTemplate.message(open, new Object[] {1}, true, null).template().text(), "%s");
     }
 }

@@ -5,6 +5,7 @@ import dev.protolog.MessageId;
 import dev.protolog.internal.groups.GroupState;
 import dev.protolog.internal.groups.MessageLimits;
 import dev.protolog.internal.groups.RuntimeMessage;
+import dev.protolog.internal.text.NamedTemplate;
 import dev.protolog.internal.text.Template;
 import dev.protolog.internal.text.TemplateException;
 import java.util.Set;
@@ -20,16 +21,23 @@ public final class RuntimeMessages {
 
     private RuntimeMessages() {}
 
+    /** As below, of arguments without names. */
+    public static RuntimeMessage of(GroupState state, LogLevel level, String text, String location) {
+        return of(state, level, text, "", location);
+    }
+
     /**
      * The message of a template, which may be none: then {@link RuntimeMessage#template} is null.
      * Null beyond the limit. {@code location} is the place of the call, null where no session asks
      * for it.
      */
-    public static RuntimeMessage of(GroupState state, LogLevel level, String text, String location) {
-        RuntimeMessage known = state.messages[level.ordinal()].get(text);
-        if (known == null) {
-            return add(state, level, text, location);
-        }
+    public static RuntimeMessage of(GroupState state, LogLevel level, String text, String names, String location) {
+        RuntimeMessage known = state.messages[level.ordinal()].get(names.isEmpty() ? text : new NamedTemplate(text, names));
+        return known == null ? add(state, level, new NamedTemplate(text, names), location) : at(state, known, location);
+    }
+
+    /** A message that is known, with one more place perhaps. */
+    private static RuntimeMessage at(GroupState state, RuntimeMessage known, String location) {
         boolean isNew = location != null && known.locations().size() < MAX_LOCATIONS && known.locations().add(location);
         if (isNew && known.template() != null) {
             SessionDictionary.addToAll(state, known, location);
@@ -37,13 +45,13 @@ public final class RuntimeMessages {
         return known;
     }
 
-    private static RuntimeMessage add(GroupState state, LogLevel level, String text, String location) {
+    private static RuntimeMessage add(GroupState state, LogLevel level, NamedTemplate text, String location) {
         if (!MessageLimits.allow(text)) {
             return null;
         }
         Template template = null;
         try {
-            template = Template.parse(text);
+            template = Template.parse(text.text());
         } catch (TemplateException e) {
             // Its calls are recorded as the text that tells so.
         }
@@ -51,14 +59,14 @@ public final class RuntimeMessages {
         if (location != null) {
             locations.add(location);
         }
-        long id = MessageId.of("", text, level, state.fullName);
+        long id = MessageId.of("", text.text(), text.names(), level, state.fullName);
         RuntimeMessage made = new RuntimeMessage(id, text, template, level, locations);
         if (template != null) {
             SessionDictionary.addToAll(state, made);
         }
-        RuntimeMessage before = state.messages[level.ordinal()].putIfAbsent(text, made);
+        RuntimeMessage before = state.messages[level.ordinal()].putIfAbsent(made.key(), made);
         if (before != null) {
-            return of(state, level, text, location);
+            return at(state, before, location);
         }
         MessageLimits.add(text);
         if (template != null) {

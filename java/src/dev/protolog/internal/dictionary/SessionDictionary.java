@@ -25,6 +25,9 @@ public final class SessionDictionary {
     private static final int VIEWER_CONFIG = 105;
     private static final int MESSAGES = 1;
     private static final int GROUPS = 2;
+    private static final int HINTS = 1000;
+    private static final int HINTS_TEMPLATE = 1;
+    private static final int HINTS_NAMES = 4;
 
     /** Those of the sessions that run; replaced as a whole. */
     private static volatile SessionDictionary[] running = {};
@@ -125,8 +128,15 @@ public final class SessionDictionary {
         if (location != null) {
             data.string(5, location);
         }
+        ProtoWriter hints = new ProtoWriter();
         if (!bare.equals(message.text())) {
-            data.message(1000, new ProtoWriter().string(1, message.text()));
+            hints.string(HINTS_TEMPLATE, message.text());
+        }
+        if (!message.named().names().isEmpty()) {
+            hints.string(HINTS_NAMES, message.named().names());
+        }
+        if (hints.size() > 0) {
+            data.message(HINTS, hints);
         }
         return data;
     }

@@ -26,8 +26,8 @@ public final class GroupState extends WeakReference<IProtoLogGroup> {
     final int hash;
     /** The number of the word among those that can be shared; -1 for none. */
     public final int index;
-    /** The messages of unprocessed calls, by level and template. */
-    public final Map<String, RuntimeMessage>[] messages;
+    /** The messages of unprocessed calls, by level and {@link RuntimeMessage#key}. */
+    public final Map<Object, RuntimeMessage>[] messages;
     public volatile Routes routes = Routes.NONE;
 
     private ByteBuffer words;
@@ -66,7 +66,7 @@ public final class GroupState extends WeakReference<IProtoLogGroup> {
         id = MessageId.ofGroup(fullName);
         messages = new Map[LogLevel.values().length];
         for (int i = 0; i < messages.length; i++) {
-            messages[i] = new ConcurrentHashMap<String, RuntimeMessage>();
+            messages[i] = new ConcurrentHashMap<Object, RuntimeMessage>();
         }
         words = place.memory();
         at = place.at();

@@ -1,5 +1,6 @@
 package dev.protolog.internal.groups;
 
+import dev.protolog.internal.text.NamedTemplate;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -24,24 +25,28 @@ public final class MessageLimits {
     private MessageLimits() {}
 
     /** True if one more message of this text may be kept. */
-    public static boolean allow(String text) {
-        boolean isAnyText = text.equals(RuntimeMessage.ANY_TEXT);
-        return COUNT.get() < MAX + (isAnyText ? MAX_OF_ANY_TEXT : 0) && (isAnyText || LENGTH.get() + text.length() <= MAX_LENGTH);
+    public static boolean allow(NamedTemplate text) {
+        boolean isAnyText = text.text().equals(RuntimeMessage.ANY_TEXT);
+        return COUNT.get() < MAX + (isAnyText ? MAX_OF_ANY_TEXT : 0) && (isAnyText || LENGTH.get() + length(text) <= MAX_LENGTH);
     }
 
     /** Counts a message that is kept. */
-    public static void add(String text) {
+    public static void add(NamedTemplate text) {
         COUNT.incrementAndGet();
-        LENGTH.addAndGet(text.length());
+        LENGTH.addAndGet(length(text));
     }
 
     /** Forgets the messages of a group that is gone. */
     static void forget(GroupState state) {
         for (var byLevel : state.messages) {
-            for (String text : byLevel.keySet()) {
+            for (RuntimeMessage message : byLevel.values()) {
                 COUNT.decrementAndGet();
-                LENGTH.addAndGet(-text.length());
+                LENGTH.addAndGet(-length(message.named()));
             }
         }
+    }
+
+    private static int length(NamedTemplate text) {
+        return text.text().length() + text.names().length();
     }
 }

@@ -31,7 +31,7 @@ final class KnownCalls {
         Map<Long, List<KnownCall>> all = new LinkedHashMap<>();
         readAll(all);
         for (GroupState state : Groups.all()) {
-            for (Map<String, RuntimeMessage> byLevel : state.messages) {
+            for (Map<?, RuntimeMessage> byLevel : state.messages) {
                 byLevel.values().forEach(message -> all.put(message.id(), of(state.fullName, message)));
             }
         }

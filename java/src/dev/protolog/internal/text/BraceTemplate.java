@@ -17,11 +17,11 @@ import java.util.concurrent.atomic.AtomicLong;
  *
  * <p>Invariant: immutable.
  *
- * @param template the template of protolog
+ * @param template the template of protolog; its last arguments have the names of pairs
  * @param pieces the texts before, between and after the arguments
  * @param indexes the argument between two pieces
  */
-public record BraceTemplate(String template, List<String> pieces, List<Integer> indexes) {
+public record BraceTemplate(NamedTemplate template, List<String> pieces, List<Integer> indexes) {
     /** The templates that are kept. Programs that make them as they run would fill the memory. */
     private static final int MAX_KEPT = 4096;
     private static final long MAX_KEPT_LENGTH = 4 << 20;
@@ -55,7 +55,7 @@ public record BraceTemplate(String template, List<String> pieces, List<Integer> 
     }
 
     /** A message: its template and values. */
-    public record Message(String template, Object[] values) {}
+    public record Message(NamedTemplate template, Object[] values) {}
 
     /** The message of a call; {@code pairs} may be null. */
     public static Message message(String text, Object[] args, boolean isNumbered, Map<String, ?> pairs) {
@@ -81,7 +81,7 @@ public record BraceTemplate(String template, List<String> pieces, List<Integer> 
             return null;
         }
         if (known == null && !made.keep(key)) {
-            return new Message("%s", new Object[] {made.render(text, args, named)});
+            return new Message(new NamedTemplate("%s", ""), new Object[] {made.render(text, args, named)});
         }
         List<Object> values = new ArrayList<>();
         made.indexes.forEach(index -> values.add(hasArguments ? value(args[index]) : text));
@@ -120,7 +120,7 @@ public record BraceTemplate(String template, List<String> pieces, List<Integer> 
             long kind = i < MAX_PAIRS ? key.pairKinds >>> 2 * i & 3 : Arguments.TEXT;
             template.append(' ').append(escape(key.names.get(i))).append('=').append(conversion(kind));
         }
-        return new BraceTemplate(template.toString(), pieces, indexes);
+        return new BraceTemplate(NamedTemplate.of(template.toString(), indexes.size(), key.names), pieces, indexes);
     }
 
     /** The names of pairs. Other loggers take a null for one. */

@@ -146,7 +146,7 @@ public final class WrittenName {
     }
 
     /** False for one that controls a terminal, for white space, and for half a character. */
-    private static boolean isSeen(int it) {
+    static boolean isSeen(int it) {
         return !Controls.isControl(it) && !isSurrogate(it) && !(it == ' ' || it == 0xa0 || it == 0x1680 || it >= 0x2000 && it <= 0x200a || it == 0x202f
                 || it == 0x205f || it == 0x3000);
     }

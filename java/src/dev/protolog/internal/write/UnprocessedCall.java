@@ -24,14 +24,20 @@ import java.util.Arrays;
 public final class UnprocessedCall {
     private UnprocessedCall() {}
 
+    /** Records an enabled message, whose last argument may be an exception. */
+    public static void record(LogLevel level, IProtoLogGroup group, String text, Object[] args) {
+        record(level, group, String.valueOf(text), "", args, null, null);
+    }
+
     /**
-     * Records an enabled message. An exception is among the arguments, or its {@code trace} is
-     * given; {@code from} is the origin of an event, or null.
+     * As above. The arguments have the names of a list, as {@code NamedTemplate} has them. An
+     * exception is among them, or its {@code trace} is given; {@code from} is the origin of an
+     * event, or null.
      */
-    public static void record(LogLevel level, IProtoLogGroup group, String text, Object[] args, String trace, EventOrigin from) {
+    public static void record(LogLevel level, IProtoLogGroup group, String text, String names, Object[] args, String trace, EventOrigin from) {
         GroupState state = Routing.of(group);
         boolean isRuled = state.isRuledAtRunTime();
-        if (isRuled && !Switch.isEnabled(state.word(), level) && !Rules.switchesOn(state, level, String.valueOf(text))) {
+        if (isRuled && !Switch.isEnabled(state.word(), level) && !Rules.switchesOn(state, level, text)) {
             // It is not kept only to find that out.
             return;
         }
@@ -41,7 +47,7 @@ public final class UnprocessedCall {
             boolean isHere = from == null || EventOrigins.isOfThisThread(from);
             location = from != null && from.location() != null ? from.location() : isHere ? CallStacks.location() : null;
         }
-        RuntimeMessage message = RuntimeMessages.of(state, level, String.valueOf(text), location);
+        RuntimeMessage message = RuntimeMessages.of(state, level, text, names, location);
         RuledCall rule = isRuled && message != null ? Rules.of(state, message) : RuledCall.NONE;
         long rate = Call.sample(state, level, rule);
         if (rate == CallLimits.PASSED_OVER) {
@@ -50,7 +56,7 @@ public final class UnprocessedCall {
         Object[] values;
         String thrown = trace;
         try {
-            Template template = message != null && message.template() != null ? message.template() : Template.parse(String.valueOf(text));
+            Template template = message != null && message.template() != null ? message.template() : Template.parse(text);
             values = MessageText.oneNullOrNone(args, template.size());
             if (trace == null && hasException(values, template.size())) {
                 Throwable exception = (Throwable) values[values.length - 1];
