@@ -37,7 +37,7 @@ fn log(part: usize) {
             });
         }
     });
-    i!(Log::Net, "done %d", part);
+    i!(Log::Net, "done %d", part = part);
 }
 
 /// Merges the files, and returns the texts of the result in order.
@@ -53,6 +53,12 @@ fn merged(inputs: &[&Path], out: &Path) -> Vec<String> {
 fn texts(path: &Path) -> Vec<String> {
     let log = Trace::open(path).unwrap().read().unwrap();
     assert_eq!((log.stats().missing_strings, log.stats().guessed_times), (0, 0));
+    for entry in log.entries() {
+        let values = entry.values();
+        let named: Vec<_> = values.fields().into_iter().map(|(name, _)| name).collect();
+        let is_last = values.text(Rendering::Full).starts_with("done");
+        assert_eq!(named, if is_last { &["part"][..] } else { &[] });
+    }
     let mut texts: Vec<_> =
         log.entries().map(|entry| entry.values().text(Rendering::Full)).collect();
     if let Some(tables) = trace_processor(path, &["select message from protolog"]) {
