@@ -244,11 +244,16 @@ mod tests {
             (((mixed ^ mixed >> 31) >> 11) + 1) as f64 * (-53_f64).exp2()
         }
 
+        /// The number that is passed over before the next one that is kept.
+        fn gap(&mut self, chance: f64) -> usize {
+            (self.uniform().ln() / (-chance).ln_1p()) as usize
+        }
+
         /// The number of `messages` that are kept, by gaps as programs draw them.
         fn kept(&mut self, messages: u64, chance: f64) -> u64 {
             let (mut at, mut kept) = (0, 0);
             loop {
-                at += (self.uniform().ln() / (-chance).ln_1p()) as u64 + 1;
+                at += self.gap(chance) as u64 + 1;
                 if at > messages {
                     return kept;
                 }
@@ -327,14 +332,19 @@ mod tests {
             let (mut covered, mut alone, mut sum, mut square) = (0, 0, 0.0, 0.0);
             for _ in 0..RUNS {
                 let (mut estimate, mut wrong) = (Estimate::default(), Estimate::default());
-                for (value, amounts) in amounts.iter().enumerate() {
-                    let uniform = random.uniform();
+                // Only the values of which one half at least is kept, by gaps between them.
+                let most = 1.0 / f64::min(weights[0], weights[1]);
+                let mut value = random.gap(most);
+                while let Some(amounts) = amounts.get(value) {
+                    let uniform = random.uniform() * most;
                     for (amount, weight) in amounts.iter().zip(weights) {
-                        for _ in (0..*amount as u64).filter(|_| uniform <= 1.0 / weight) {
+                        let is_kept = uniform <= 1.0 / weight;
+                        for _ in 0..if is_kept { *amount as u64 } else { 0 } {
                             estimate.add(1.0, weight, Some(value as u64));
                             wrong.add(1.0, weight, None);
                         }
                     }
+                    value += 1 + random.gap(most);
                 }
                 covered += u64::from(covers(estimate.interval(), messages as u64));
                 alone += u64::from(covers(wrong.interval(), messages as u64));
