@@ -3,12 +3,15 @@
 
 #![allow(clippy::inline_always)] // The parts of a site are immediates only where this is inlined.
 
-use crate::log::{self, FastArgs, Passed, trace_by_rule, trace_sampled};
+use crate::level::rules::SiteState;
+use crate::log::{self, FastArgs, trace_by_rule, trace_passed};
 use crate::note::NoteRef;
 use crate::site::{self, GroupLevel, Site};
 use crate::sys::errno::KeptErrno;
 use crate::text;
+use crate::writer::arg_slice::ArgSlice;
 use crate::writer::{self, Head};
+use protolog_core::Arg;
 use std::borrow::Borrow;
 
 /// Logs `args` at `site`, to the sessions and the text output.
@@ -43,22 +46,35 @@ fn log_by<A: FastArgs, R: Borrow<A> + Copy>(head: Head, note: NoteRef, args: R) 
     }
 }
 
-/// The rest: the text output takes the message too, or no session does any more.
+/// The rest: the text output takes the message too, no session does any more, or its group has
+/// calls with rules.
 #[cold]
 #[inline(never)]
 fn emit_with_text<A: FastArgs, R: Borrow<A>>(head: Head, note: NoteRef, args: R) {
     // To write text to a terminal begins with attempts that fail.
     let _errno = KeptErrno::new();
     let args = args.borrow();
-    let (group, level) = head.group_level.parts();
-    let key = site::key(note, head.id);
     let rule = log::state(head, note);
-    let Some(passed) = log::pass_asked(head, key, rule, args) else { return };
+    if log::may_be_sampled(rule) {
+        return log::with_slice(args, |args| emit_sampled(head, note, rule, args));
+    }
+    let (group, level) = head.group_level.parts();
     if rule.is_printed(group.is_text_enabled(level)) {
         text::emit_text(head.id, level, group.tag, note.bytes(), args);
     }
-    match passed.rate {
-        None => trace_by_rule(head.id, level, group, args, rule),
-        rate => trace_sampled(head.id, level, group, args, Passed { state: rule, rate }),
+    trace_by_rule(head.id, level, group, args, rule);
+}
+
+/// As [`emit_with_text`], for a message that a rate may decide about. One function for all calls,
+/// so that those which have only a limit carry nothing of it.
+#[cold]
+#[inline(never)]
+fn emit_sampled(head: Head, note: NoteRef, rule: SiteState, args: &[Arg<'_>]) {
+    let (group, level) = head.group_level.parts();
+    let key = site::key(note, head.id);
+    let Some(passed) = log::pass_asked(head, key, rule, &ArgSlice(args)) else { return };
+    if rule.is_printed(group.is_text_enabled(level)) {
+        text::emit_text(head.id, level, group.tag, note.bytes(), &ArgSlice(args));
     }
+    trace_passed(head.id, level, group, args, passed);
 }

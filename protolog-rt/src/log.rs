@@ -98,6 +98,13 @@ pub(crate) fn state(head: Head, note: NoteRef) -> SiteState {
     known.unwrap_or_else(|| head.group_level.parts().0.rule_of(key(note, head.id)))
 }
 
+/// Returns whether a message of a call with this state may have a rate, or be decided by an
+/// argument: [`pass_asked`] is for those alone.
+#[inline]
+pub(crate) fn may_be_sampled(state: SiteState) -> bool {
+    state.is_by_argument() || rules::has_kept()
+}
+
 /// A message that is to be logged: what rules make of its call, and the rate at which it was
 /// sampled.
 #[derive(Clone, Copy, Debug, Default)]
@@ -259,15 +266,9 @@ pub(crate) fn trace_passed(
     }
 }
 
-/// As [`trace_passed`], for arguments of any form. One function for all of them writes the message.
+/// Calls `f` with arguments of any form as a slice, so that what it does is one function for all.
 #[cold]
-pub(crate) fn trace_sampled<A: Args>(
-    id: u64,
-    level: Level,
-    group: &'static GroupInfo,
-    args: &A,
-    passed: Passed,
-) {
+pub(crate) fn with_slice<A: Args, R>(args: &A, f: impl FnOnce(&[Arg<'_>]) -> R) -> R {
     let mut all = [Arg::Bool(false); MAX_PARAMS];
     let (mut slots, mut count) = (all.iter_mut(), 0);
     args.visit(&mut |arg| {
@@ -276,7 +277,7 @@ pub(crate) fn trace_sampled<A: Args>(
             count += 1;
         }
     });
-    trace_passed(id, level, group, all.get(..count).unwrap_or_default(), passed);
+    f(all.get(..count).unwrap_or_default())
 }
 
 /// As [`trace`], with the thread's stack trace, whether or not a session asks for those.
