@@ -6,14 +6,16 @@
 mod common;
 
 use std::ffi::OsString;
-use std::fmt::Write;
-use std::fs;
-use std::path::Path;
-use std::process::Command;
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::{LazyLock, Mutex};
 
 use common::{
-    HOSTILE_COUNTS, SEARCHES, conversions, described, exported, lines_of, messages_of, sites_of,
-    trace,
+    HOSTILE_COUNTS, SEARCHES, break_files, conversions, described, exported, lines_of, messages_of,
+    sites_of, trace,
 };
 use protolog_core::{Arg, Template, render};
 use protolog_reader::Trace;
@@ -28,14 +30,62 @@ fn engines() -> Option<OsString> {
     std::env::var_os("PROTOLOG_ENGINES_PYTHON")
 }
 
-/// The rows that a script prints.
-fn ask(dir: &Path, script: &str, arguments: &[&str]) -> Vec<Vec<Json>> {
+/// A script of the engines' Python.
+fn script(name: &str) -> Command {
     let mut python = Command::new(engines().expect(WHY));
-    python.current_dir(dir).arg(workspace_root().join("fleet/tests").join(script));
-    let output = python.args(arguments).output().expect(WHY);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let lines = String::from_utf8(output.stdout).unwrap();
-    lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    python.arg(workspace_root().join("fleet/tests").join(name));
+    python
+}
+
+/// A session of Spark, which ends when its input does: with the tests.
+struct Spark {
+    _python: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+/// It takes longer to start than to answer, a minute on a busy machine: all tests share one.
+static SPARK: LazyLock<Mutex<Spark>> = LazyLock::new(|| {
+    let log = File::create(log()).unwrap();
+    let mut python = script("spark.py");
+    // It makes directories where it is.
+    python.current_dir(env!("CARGO_TARGET_TMPDIR")).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut python = python.stderr(log).spawn().expect(WHY);
+    let (input, output) = (python.stdin.take().unwrap(), python.stdout.take().unwrap());
+    Mutex::new(Spark { _python: python, input, output: BufReader::new(output) })
+});
+
+/// The file with what Spark says.
+fn log() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("spark.log")
+}
+
+/// The rows that Spark answers about an archive, or why it doesn't.
+fn try_ask(archive: &Path, command: &str, argument: &str) -> Result<Vec<Vec<Json>>, String> {
+    // A test that failed has left nothing behind that others would see.
+    let mut spark = SPARK.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let question = serde_json::json!([archive, command, argument]).to_string();
+    writeln!(spark.input, "{question}").unwrap();
+    let mut rows = Vec::new();
+    loop {
+        let mut line = String::new();
+        let length = spark.output.read_line(&mut line).unwrap();
+        assert!(length > 0, "{question}: {}", fs::read_to_string(log()).unwrap());
+        match serde_json::from_str(&line) {
+            _ if line == "\n" => break Ok(rows),
+            Ok(Json::Array(row)) => rows.push(row),
+            Ok(Json::String(error)) => {
+                assert_eq!(spark.output.read_line(&mut String::new()).unwrap(), 1);
+                break Err(error);
+            }
+            other => panic!("{question}: {other:?}"),
+        }
+    }
+}
+
+/// The rows that Spark answers about an archive.
+fn ask(archive: &Path, command: &str, argument: &str) -> Vec<Vec<Json>> {
+    try_ask(archive, command, argument).unwrap_or_else(|error| panic!("{argument}: {error}"))
 }
 
 /// The messages, and the number of those that were lost, as `read-log` shows them.
@@ -65,7 +115,7 @@ fn the_log_and_what_is_lost_are_those_of_read_log() {
 
     let sql = "select message, level, tag, log_group, id, template, thread, boot_time from log
         order by boot_time, tie";
-    let rows = ask(&archive, "spark.py", &["query", sql]);
+    let rows = ask(&archive, "query", sql);
     assert_eq!(rows.len(), messages.len());
     let names = ["message", "level", "tag", "group", "id", "template", "thread", "ts"];
     for (row, expected) in rows.iter().zip(&messages) {
@@ -75,22 +125,44 @@ fn the_log_and_what_is_lost_are_those_of_read_log() {
     }
 
     let times = "select count(*) from log where unix_micros(time) <> time_ns div 1000";
-    assert_eq!(ask(&archive, "spark.py", &["query", times]), [[Json::from(0)]]);
+    assert_eq!(ask(&archive, "query", times), [[Json::from(0)]]);
 
     let sums =
         "select (select sum(messages) from lost), sum(messages), count(*) from volume_by_site";
-    let sums = ask(&archive, "spark.py", &["query", sums]);
+    let sums = ask(&archive, "query", sums);
     assert_eq!(sums, [[Json::from(lost), messages.len().into(), sites_of(&messages).into()]]);
 
     let log = Trace::from_bytes(trace()).read().unwrap();
     let passed_over: u64 = log.stats().passed_over.values().sum();
     let kept = messages.iter().filter(|message| message["rate"].is_string()).count();
     let sampled = "select log_group, level, kept, passed_over, cast(round(estimated * 2) as int) from sampled";
-    let sampled = ask(&archive, "spark.py", &["query", sampled]);
+    let sampled = ask(&archive, "query", sampled);
     let group = messages.iter().find(|message| message["rate"].is_string()).unwrap();
     let [group, level] = ["group", "level"].map(|name| group[name].clone());
     // Two of three were kept.
     assert_eq!(sampled, [[group, level, kept.into(), passed_over.into(), (3 * kept).into()]]);
+}
+
+/// A file that is damaged fails what needs it, and is named; no view, and no question about other
+/// dates.
+#[test]
+fn damaged_files_fail_what_asks_for_their_date() {
+    if engines().is_none() {
+        return;
+    }
+    let (dir, (messages, _)) = (archived(), expected());
+    let archive = dir.path().join("archive");
+    let broken = break_files(&archive);
+    assert_eq!(broken.len(), 4);
+    let count = "select count(message) from log where date > '2020-01-10'";
+    assert_eq!(ask(&archive, "query", count), [[Json::from(messages.len())]]);
+    // One of no bytes is passed by: it is named by `export check` alone.
+    for path in broken.into_iter().skip(1) {
+        let day = path.split('/').find_map(|part| part.strip_prefix("date=")).unwrap();
+        let sql = format!("select count(message) from log where date = '{day}'");
+        let error = try_ask(&archive, "query", &sql).unwrap_err();
+        assert!(error.contains(&path), "{error}");
+    }
 }
 
 /// A trace may say that any number was lost: sums do not fail, here and there.
@@ -103,7 +175,7 @@ fn numbers_that_are_too_large_fail_no_view() {
     fs::write(dir.path().join("app.pftrace"), described::trace(HOSTILE_COUNTS)).unwrap();
     exported(dir.path(), &["app.pftrace"]);
     let sql = "select (select max(messages) from lost), (select max(passed_over) from sampled)";
-    let sums = ask(&dir.path().join("archive"), "spark.py", &["query", sql]);
+    let sums = ask(&dir.path().join("archive"), "query", sql);
     assert_eq!(sums, [[Json::from(i64::MAX), i64::MAX.into()]]);
 }
 
@@ -117,15 +189,9 @@ fn messages_are_rendered_as_by_read_log() {
     fs::write(dir.path().join("app.pftrace"), conversions::trace()).unwrap();
     exported(dir.path(), &["app.pftrace"]);
     let archive = dir.path().join("archive");
-    let rows = ask(&archive, "spark.py", &["rendered", ""]);
-    let texts = ask(
-        &archive,
-        "spark.py",
-        &[
-            "query",
-            "select l.message, m.text from log l join messages m using (boot_time, tie) order by boot_time, tie",
-        ],
-    );
+    let rows = ask(&archive, "rendered", "");
+    let sql = "select l.message, m.text from log l join messages m using (boot_time, tie) order by boot_time, tie";
+    let texts = ask(&archive, "query", sql);
     let expected = messages_of(&conversions::trace());
     assert_eq!(texts.len(), expected.len());
     let mut rows = rows.iter();
@@ -145,7 +211,7 @@ fn searches_find_what_read_log_shows() {
     }
     let (dir, (messages, _)) = (archived(), expected());
     let wanted = serde_json::to_string(&SEARCHES).unwrap();
-    let found = ask(&dir.path().join("archive"), "spark.py", &["found", &wanted]);
+    let found = ask(&dir.path().join("archive"), "found", &wanted);
     for (wanted, row) in SEARCHES.iter().zip(found) {
         let count =
             |is_one: &dyn Fn(&Json) -> bool| messages.iter().filter(|it| is_one(it)).count();
@@ -181,10 +247,18 @@ fn clickhouse_reads_the_tables() {
         table("messages")
     );
     let expected = [Json::from(messages.len()), span.into(), with_host.into(), 1.into()];
-    assert_eq!(ask(dir.path(), "clickhouse.py", &[&sql]), [expected]);
+    assert_eq!(clickhouse(&sql), [expected]);
 
     let sql = format!("select sum(count) from {}", table("losses"));
-    assert_eq!(ask(dir.path(), "clickhouse.py", &[&sql]), [[Json::from(lost)]]);
+    assert_eq!(clickhouse(&sql), [[Json::from(lost)]]);
+}
+
+/// The rows that ClickHouse answers.
+fn clickhouse(sql: &str) -> Vec<Vec<Json>> {
+    let output = script("clickhouse.py").arg(sql).output().expect(WHY);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let lines = String::from_utf8(output.stdout).unwrap();
+    lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// Floats of all sizes, halves and others, in all conversions.
@@ -223,8 +297,9 @@ fn floats_have_the_digits_that_read_log_shows() {
         render(&mut text, &parsed, |_| Some(Arg::Float(value))).unwrap();
         expected.push((template, value, text));
     }
-    fs::write(dir.path().join("floats"), input).unwrap();
-    let rows = ask(dir.path(), "spark.py", &["floats", "floats"]);
+    let floats = dir.path().join("floats");
+    fs::write(&floats, input).unwrap();
+    let rows = ask(dir.path(), "floats", floats.to_str().unwrap());
     assert_eq!(rows.len(), expected.len());
     for (row, (template, value, text)) in rows.iter().zip(expected) {
         assert_eq!(row[0], text, "{template} of {value:e}");

@@ -22,7 +22,24 @@ import protolog_search
 import protolog_text
 
 _INFERENCE = "spark.sql.sources.partitionColumnTypeInference.enabled"
-_TABLES = ("messages", "losses", "spans", "templates")
+# The columns of each table, as `fleet/src/archive/schema.rs` writes them: who knows them need not open a file before it is asked
+# for, and one that is damaged fails what asks for its date alone. Files of earlier versions lack the last ones, which are null then.
+_COLUMNS = {
+    "messages": "time bigint, boot_offset bigint, tie int, time_guessed boolean, source string, host string, pid bigint,"
+    " tid bigint, process string, thread string, id string, variant int, level string, unsigned_args bigint,"
+    " message_guessed boolean, stack_trace string, text string, args string, rate_kept bigint, rate_of bigint, rate_by bigint",
+    "losses": "time bigint, boot_offset bigint, time_guessed boolean, source string, host string, pid bigint, tid bigint,"
+    " process string, thread string, reason string, log_group string, count bigint, duration bigint, after_messages bigint,"
+    " place bigint, level string, passed_over bigint",
+    "spans": "time bigint, boot_offset bigint, end_time bigint, duration bigint, longest bigint, busy bigint, age bigint,"
+    " end_missing boolean, source string, host string, pid bigint, tid bigint, process string, thread string, name string,"
+    " target string, span_id bigint, depth bigint, begin_args string, args string, after_messages bigint, place bigint,"
+    " end_after_messages bigint, end_place bigint",
+    "templates": "id string, variant int, level string, tag string, log_group string, template string, location string,"
+    " pieces string, names string",
+}
+# The kinds of arguments, by the letters of their columns.
+_KINDS = {"s": "string", "i": "bigint", "f": "double", "b": "boolean"}
 # A template is a list of these.
 _PIECES = (
     "array<struct<text: string, kind: string, argument: int, place: int, verb: string, width: int,"
@@ -40,24 +57,30 @@ def views(spark, archive):
     inference = spark.conf.get(_INFERENCE)
     # A build whose name has digits alone is no number.
     spark.conf.set(_INFERENCE, "false")
+
+    def table(name, arguments=""):
+        columns = _COLUMNS[name] + arguments
+        return _typed(spark.read.schema(columns).parquet(f"{archive.rstrip('/')}/{name}"))
+
     try:
-        read = spark.read.option("mergeSchema", "true").parquet
-        tables = {name: _typed(read(f"{archive.rstrip('/')}/{name}")) for name in _TABLES}
+        dictionary = table("templates")
+        pieces = _pieces(dictionary)
+        timed = _timed(table("messages", _arguments(template for _, template in pieces)))
+        losses, spans = _timed(table("losses")), _timed(table("spans"))
     finally:
         spark.conf.set(_INFERENCE, inference)
 
-    messages, templates = _messages(_timed(tables["messages"])), _templates(tables["templates"])
-    losses = _timed(tables["losses"])
-    archive = Archive(_timed(tables["messages"]), tables["templates"])
+    messages, templates = _messages(timed), _templates(dictionary)
+    archive = Archive(timed, templates, pieces)
     found = {
         "messages": messages,
         "templates": templates,
         "losses": losses.where("reason <> 'passed_over'").drop("level", "passed_over"),
-        "spans": _timed(tables["spans"]),
+        "spans": spans,
         "log": _log(messages, templates, archive.kinds),
         "lost": _lost(losses),
-        "sampled": _sampled(_timed(tables["messages"]), losses, templates),
-        "volume_by_site": _volume_by_site(tables["messages"], templates),
+        "sampled": _sampled(timed, losses, templates),
+        "volume_by_site": _volume_by_site(timed, templates),
     }
     for name, frame in found.items():
         frame.createOrReplaceTempView(name)
@@ -65,15 +88,14 @@ def views(spark, archive):
 
 
 class Archive:
-    """Searches, and the text of a message by its id. The templates are read once, by the driver."""
+    """Searches, and the text of a message by its id, of the templates that there were when the views were made."""
 
-    def __init__(self, table, templates):
+    def __init__(self, table, templates, pieces):
         self._table = table
         self._messages = _messages(table)
-        self._templates = _templates(templates)
-        rows = templates.select(*_KEY, "pieces").dropDuplicates(_KEY).where("pieces is not null").collect()
-        self._pieces = [(row, json.loads(row["pieces"])) for row in rows]
-        self.kinds = _kinds(pieces for _, pieces in self._pieces)
+        self._templates = templates
+        self._pieces = pieces
+        self.kinds = _kinds(template for _, template in pieces)
         """The kinds of arguments that templates have, as `protolog_text.render` takes them."""
 
     def render(self, of_id, arguments):
@@ -118,6 +140,22 @@ class Archive:
         return _log(messages, self._templates, _kinds(pieces for row, pieces in self._pieces if row["id"] in ids))
 
 
+def _pieces(dictionary):
+    """The keys of all templates, and their pieces."""
+    rows = dictionary.select(*_KEY, "pieces").dropDuplicates(_KEY).where("pieces is not null").collect()
+    return [(row, json.loads(row["pieces"])) for row in rows]
+
+
+def _arguments(templates):
+    """The columns of arguments that messages of these templates may have."""
+    counts = dict.fromkeys(_KINDS, 1)
+    for pieces in templates:
+        for piece in pieces:
+            if piece.get("kind") is not None:
+                counts[piece["kind"]] = max(counts[piece["kind"]], piece["place"] + 1)
+    return "".join(f", {kind}{n} {of_type}" for kind, of_type in _KINDS.items() for n in range(counts[kind]))
+
+
 def _kinds(templates):
     """The kinds of arguments that templates have."""
     return "".join(sorted({piece["kind"] for pieces in templates for piece in pieces if piece.get("kind") is not None}))
@@ -150,19 +188,18 @@ def _weight():
 def _messages(table):
     """One row for each message that was logged, with its arguments by kind, and all of them as `render` takes them."""
 
-    def arguments(kind, of_type):
+    def arguments(kind):
         columns = [name for name in table.columns if name[0] == kind and name[1:].isdigit()]
-        columns.sort(key=lambda name: int(name[1:]))
-        return F.array(*columns) if columns else F.array().cast(f"array<{of_type}>")
+        return F.array(*sorted(columns, key=lambda name: int(name[1:])))
 
     return table.select(
         "time", "time_ns", (F.col("time_ns") + F.col("boot_offset")).alias("boot_time"), "tie", "time_guessed",
         "source", "host", "pid", "tid", "process", "thread", "id", "variant", "level", "unsigned_args",
         "message_guessed", "stack_trace", "text", "args", _weight().alias("weight"), "date", "program", "build",
-        arguments("s", "string").alias("texts"),
-        arguments("i", "bigint").alias("integers"),
-        arguments("f", "double").alias("floats"),
-        arguments("b", "boolean").alias("bools"),
+        arguments("s").alias("texts"),
+        arguments("i").alias("integers"),
+        arguments("f").alias("floats"),
+        arguments("b").alias("bools"),
     ).withColumn("arguments", F.struct("unsigned_args", "texts", "integers", "floats", "bools", "text", "variant"))  # fmt: skip
 
 

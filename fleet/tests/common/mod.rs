@@ -54,13 +54,19 @@ pub(crate) fn wheels() -> PathBuf {
 
 /// The answer to a query on an archive, a line for each row.
 pub(crate) fn query(archive: &Path, sql: &str) -> Option<String> {
+    let answer = try_query(archive, sql)?;
+    Some(answer.unwrap_or_else(|error| panic!("{sql}: {error}")))
+}
+
+/// The same, or the error of the engine.
+pub(crate) fn try_query(archive: &Path, sql: &str) -> Option<Result<String, String>> {
     let python = fleet_python("SQL on archives")?;
     let script = workspace_root().join("fleet/tests/query.py");
     let mut command = Command::new(python);
     command.env("PYTHONPATH", wheels());
     let output = command.current_dir(archive).arg(script).arg(sql).output().unwrap();
-    assert!(output.status.success(), "{sql}: {}", String::from_utf8_lossy(&output.stderr));
-    Some(String::from_utf8(output.stdout).unwrap())
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    Some(if output.status.success() { Ok(text(output.stdout)) } else { Err(text(output.stderr)) })
 }
 
 /// A script in namespaces where it can mount a disk of its own; `$0` is the program. None if the
@@ -90,6 +96,34 @@ pub(crate) fn exported(dir: &Path, traces: &[&str]) -> String {
     let output = fleet(&["read", "archive"], dir);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
+}
+
+/// Adds files to an archive as a copy that did not end, or a bad disk, leaves them: a day for each.
+/// Returns their paths below the archive.
+pub(crate) fn break_files(archive: &Path) -> Vec<String> {
+    let mut found = walk(&archive.join("messages")).into_iter();
+    let whole = found.find(|path| !path.to_str().unwrap().contains("date=__")).unwrap();
+    let bytes = fs::read(&whole).unwrap();
+    let below = whole.strip_prefix(archive).unwrap().to_str().unwrap();
+    let day = below.split('/').find(|part| part.starts_with("date=")).unwrap();
+    let end = bytes.len() - 8;
+    let zeros = [b"PAR1", &vec![0; end - 4][..], &bytes[end..]].concat();
+    let kinds = [Vec::new(), b"no table".repeat(20), bytes[..bytes.len() / 2].to_vec(), zeros];
+    let broken = kinds.into_iter().enumerate().map(|(number, bytes)| {
+        let name = below.replace(day, &format!("date=2020-01-0{}", number + 1));
+        let path = archive.join(&name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+        name
+    });
+    broken.collect()
+}
+
+/// All files below a directory.
+fn walk(dir: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
+    let below = entries.map(|path| if path.is_dir() { walk(&path) } else { vec![path] });
+    below.collect::<Vec<_>>().concat()
 }
 
 /// Compares line by line, so that a difference is shown and not all.
