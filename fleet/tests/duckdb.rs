@@ -5,7 +5,8 @@ mod common;
 use std::fs;
 
 use common::{
-    SEARCHES, conversions, described, exported, lines_of, messages_of, query, sites_of, trace,
+    SEARCHES, break_files, conversions, described, exported, lines_of, messages_of, query,
+    sites_of, trace, try_query,
 };
 use protolog_testkit::temp_dir;
 
@@ -145,6 +146,51 @@ fn searches_find_what_read_log_shows() {
             .map(serde_json::Value::from);
         assert_eq!(found, serde_json::to_string(&expected).unwrap().replace(',', ", "), "{wanted}");
     }
+}
+
+/// A file that is damaged fails what asks for its date, and nothing else.
+#[test]
+fn damaged_files_fail_what_asks_for_their_date() {
+    let dir = temp_dir();
+    fs::write(dir.path().join("app.pftrace"), trace()).unwrap();
+    exported(dir.path(), &["app.pftrace"]);
+    let archive = dir.path().join("archive");
+    let broken = break_files(&archive);
+    let sql = "select
+        (select count(message) from log where date > '2020-01-10'),
+        (select count(*) from search('is full') where date > '2020-01-10'),
+        (select count(*) from search_templates('is full') where date > '2020-01-10'),
+        (select count(*) from search_argument('/var/log') where date > '2020-01-10'),
+        (select count(*) from lost), (select count(*) > 0 from spans), (select count(*) > 0 from templates)";
+    let Some(line) = query(&archive, sql) else { return };
+    let full = messages_of(trace());
+    let full = full.iter().filter(|it| it["message"].as_str().unwrap().contains("is full")).count();
+    let messages = messages_of(trace()).len();
+    assert_eq!(line.trim(), format!("[{messages}, {full}, {full}, {full}, 1, true, true]"));
+    for path in broken {
+        let day = path.split('/').find_map(|part| part.strip_prefix("date=")).unwrap();
+        let sql = format!("select count(message) from log where date = '{day}'");
+        assert!(try_query(&archive, &sql).unwrap().is_err(), "{path}");
+    }
+}
+
+/// A session that was begun before a program was exported, which takes more arguments than others,
+/// says so instead of texts that lack some.
+#[test]
+fn views_that_know_too_few_arguments_say_so() {
+    let dir = temp_dir();
+    fs::write(dir.path().join("app.pftrace"), trace()).unwrap();
+    exported(dir.path(), &["app.pftrace"]);
+    let sql = "set variable protolog_columns = map_concat(getvariable('protolog_columns'), map {
+            'messages': list_filter(getvariable('protolog_columns')['messages'], lambda it: it <> 'f4 DOUBLE')
+        });
+        select count(message) from log";
+    let Some(answer) = try_query(&dir.path().join("archive"), sql) else { return };
+    let error = answer.unwrap_err();
+    assert!(
+        error.contains("more arguments than when protolog.sql was read; read it again"),
+        "{error}"
+    );
 }
 
 /// Mistakes of others: least and greatest values that are cut off in the middle of a

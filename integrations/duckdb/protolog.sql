@@ -7,22 +7,97 @@
 
 -- Files --------------------------------------------------------------------------------------------------------------
 
--- Files of other builds have other columns of arguments; those that one lacks are null in its rows.
-create or replace macro protolog_files(of_table) as table
-    from read_parquet(
-        coalesce(getvariable('archive'), '.') || '/' || of_table || '/**/*.parquet',
-        hive_partitioning = true,
-        union_by_name = true,
-        hive_types = {'date': date, 'program': varchar, 'build': varchar}
+-- The columns of each table, so that no file is opened before it is known that a query needs it: one that is damaged fails queries
+-- about its own date and program alone. Files of earlier versions lack the last ones, which are null in their rows.
+set variable protolog_columns = (
+    with written(of_table, columns) as (
+        values
+            (
+                'messages',
+                'time TIMESTAMPTZ_NS, boot_offset BIGINT, tie INTEGER, time_guessed BOOLEAN, source VARCHAR, host VARCHAR, '
+                || 'pid BIGINT, tid BIGINT, process VARCHAR, thread VARCHAR, id VARCHAR, variant INTEGER, level VARCHAR, '
+                || 'unsigned_args BIGINT, message_guessed BOOLEAN, stack_trace VARCHAR, text VARCHAR, args VARCHAR, '
+                || 'rate_kept BIGINT, rate_of BIGINT, rate_by BIGINT'
+            ),
+            (
+                'losses',
+                'time TIMESTAMPTZ_NS, boot_offset BIGINT, time_guessed BOOLEAN, source VARCHAR, host VARCHAR, pid BIGINT, '
+                || 'tid BIGINT, process VARCHAR, thread VARCHAR, reason VARCHAR, log_group VARCHAR, count BIGINT, '
+                || 'duration BIGINT, after_messages BIGINT, place BIGINT, level VARCHAR, passed_over BIGINT'
+            ),
+            (
+                'spans',
+                'time TIMESTAMPTZ_NS, boot_offset BIGINT, end_time TIMESTAMPTZ_NS, duration BIGINT, longest BIGINT, busy BIGINT, '
+                || 'age BIGINT, end_missing BOOLEAN, source VARCHAR, host VARCHAR, pid BIGINT, tid BIGINT, process VARCHAR, '
+                || 'thread VARCHAR, name VARCHAR, target VARCHAR, span_id BIGINT, depth BIGINT, begin_args VARCHAR, '
+                || 'args VARCHAR, after_messages BIGINT, place BIGINT, end_after_messages BIGINT, end_place BIGINT'
+            ),
+            (
+                'templates',
+                'id VARCHAR, variant INTEGER, level VARCHAR, tag VARCHAR, log_group VARCHAR, template VARCHAR, '
+                || 'location VARCHAR, pieces VARCHAR, names VARCHAR'
+            )
+    )
+    select map_from_entries(list((of_table, string_split(columns, ', ')))) from written
+);
+
+-- What `read_parquet` is told of columns: their names and types. DuckDB before 2.0 has to look for them in each file.
+create or replace macro protolog_schema(columns) as
+    if(
+        version() < 'v2',
+        'union_by_name = true',
+        'schema = map {' || list_aggregate(
+            list_transform(
+                columns,
+                lambda it: format(
+                    '''{0}'': {{''name'': ''{0}'', ''type'': ''{1}'', ''default_value'': null}}',
+                    split_part(it, ' ', 1),
+                    split_part(it, ' ', 2)
+                )
+            ),
+            'string_agg',
+            ', '
+        ) || '}'
     );
 
+create or replace macro protolog_read(of_table, directories) as
+    'from read_parquet(''' || replace(coalesce(getvariable('archive'), '.'), '''', '''''') || '/' || of_table || '/**/*.parquet'''
+    || ', hive_partitioning = true, hive_types = {' || directories || '}, '
+    || protolog_schema(getvariable('protolog_columns')[of_table]) || ')';
+
+create or replace macro protolog_files(of_table) as table
+    from query(protolog_read(of_table, 'date: date, program: varchar, build: varchar'));
+
 create or replace macro protolog_dictionary() as table
-    from read_parquet(
-        coalesce(getvariable('archive'), '.') || '/templates/**/*.parquet',
-        hive_partitioning = true,
-        union_by_name = true,
-        hive_types = {'program': varchar, 'build': varchar}
-    );
+    from query(protolog_read('templates', 'program: varchar, build: varchar'));
+
+-- The column of an argument.
+create or replace macro protolog_column(kind, place) as
+    kind || place || case kind when 's' then ' VARCHAR' when 'i' then ' BIGINT' when 'f' then ' DOUBLE' else ' BOOLEAN' end;
+
+-- Messages have as many columns of arguments of each kind as a template needs, and the texts that queries may name.
+set variable protolog_columns = (
+    with arguments(kind, most) as (
+        values ('s', 3), ('i', 0), ('f', 0), ('b', 0)
+        union all
+        select piece.kind, piece.place
+        from (
+            select unnest(from_json(pieces, '[{"kind":"VARCHAR","place":"INTEGER"}]')) as piece from protolog_dictionary()
+        )
+        where piece.kind in ('s', 'i', 'f', 'b')
+    ),
+    columns(kind, place) as (
+        select kind, unnest(range(max(most) + 1)) from arguments group by kind
+    )
+    select map_concat(
+        getvariable('protolog_columns'),
+        map {
+            'messages': getvariable('protolog_columns')['messages']
+            || list(protolog_column(kind, place) order by kind, place)
+        }
+    )
+    from columns
+);
 
 -- Texts --------------------------------------------------------------------------------------------------------------
 
@@ -88,14 +163,27 @@ create or replace macro protolog_render(pieces, args) as
 
 -- Tables -------------------------------------------------------------------------------------------------------------
 
+-- The pieces of a template. A program that was exported after this file was read may have more arguments than there are columns.
+create or replace macro protolog_known(pieces) as
+    if(
+        len(list_filter(
+            pieces,
+            lambda piece: not contains(
+                getvariable('protolog_columns')['messages'], protolog_column(piece.kind, piece.place)
+            )
+        )) > 0,
+        error('programs have more arguments than when protolog.sql was read; read it again'),
+        pieces
+    );
+
 -- One row for each message of each build.
 create or replace view templates as
     select distinct on (program, build, id, variant)
         program, build, id, variant, level, tag, log_group, template, location,
-        from_json(
+        protolog_known(from_json(
             pieces,
             '[{"text":"VARCHAR","kind":"VARCHAR","argument":"INTEGER","place":"INTEGER","verb":"VARCHAR","width":"INTEGER","zero_pad":"BOOLEAN","precision":"INTEGER"}]'
-        ) as pieces
+        )) as pieces
     from protolog_dictionary()
     order by all;
 
