@@ -21,10 +21,12 @@ Usage:
   protologtool export otlp URL [OPTIONS] TRACE|DIR...
   protologtool export read DIR
   protologtool export traces -o DIR ARCHIVE
+  protologtool export check DIR
 
 `parquet` adds the logs of traces to an archive: Parquet files below DIR, by date (UTC), program and build. A trace that was
 exported before is replaced. `read` prints the lines that `protologtool read-log --format json` prints of the traces.
 `traces` makes traces of an archive again, which `read-log`, `view`, `diff` and `merge` read: a file below DIR for each.
+`check` reads all files of an archive, and prints the names of those that are damaged, at which engines fail.
 
 `otlp` sends the logs of traces to an OpenTelemetry collector, by OTLP over HTTP: `http://localhost:4318`.
 
@@ -52,12 +54,15 @@ OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_HEADERS, OTEL_EXPORTER_OTLP_CERT
 OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME are used where the command line is silent.
 ";
 
+const KINDS: &str = "use one of `parquet`, `otlp`, `read`, `traces`, `check`";
+
 /// The request of a command line.
 pub(crate) enum Request {
     Help,
     Parquet { to: PathBuf, labels: Labels, dictionaries: Vec<PathBuf>, traces: Vec<PathBuf> },
     Read { from: PathBuf },
     Traces { to: PathBuf, from: PathBuf },
+    Check { archive: PathBuf },
     Otlp(Box<OtlpOptions>),
 }
 
@@ -72,18 +77,23 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request>
                 let options = OtlpOptions::parse(&mut parser)?;
                 Ok(options.map_or(Request::Help, |options| Request::Otlp(Box::new(options))))
             }
-            Some("read") => parse_read(&mut parser),
+            Some("read") => {
+                let from = parse_archive(&mut parser)?;
+                Ok(from.map_or(Request::Help, |from| Request::Read { from }))
+            }
+            Some("check") => {
+                let archive = parse_archive(&mut parser)?;
+                Ok(archive.map_or(Request::Help, |archive| Request::Check { archive }))
+            }
             Some("traces") => parse_traces(&mut parser),
             Some("help") => Ok(Request::Help),
             _ => {
                 let shown = command.to_string_lossy();
-                Err(Failure::new(format!("no export `{shown}`"))
-                    .help("use one of `parquet`, `otlp`, `read`, `traces`"))
+                Err(Failure::new(format!("no export `{shown}`")).help(KINDS))
             }
         },
         Some(other) => Err(misuse(other.unexpected())),
-        None => Err(Failure::new("no export is named")
-            .help("use one of `parquet`, `otlp`, `read`, `traces`")),
+        None => Err(Failure::new("no export is named").help(KINDS)),
     }
 }
 
@@ -112,17 +122,18 @@ fn parse_parquet(parser: &mut Parser) -> Result<Request> {
     Ok(Request::Parquet { to, labels, dictionaries, traces })
 }
 
-fn parse_read(parser: &mut Parser) -> Result<Request> {
-    let mut from = None;
+/// The archive that is all of a command; none if help is asked for.
+fn parse_archive(parser: &mut Parser) -> Result<Option<PathBuf>> {
+    let mut archive = None;
     while let Some(arg) = parser.next().map_err(misuse)? {
         match arg {
-            Arg::Value(directory) if from.is_none() => from = Some(directory.into()),
-            Arg::Short('h') | Arg::Long("help") => return Ok(Request::Help),
+            Arg::Value(directory) if archive.is_none() => archive = Some(directory.into()),
+            Arg::Short('h') | Arg::Long("help") => return Ok(None),
             other => return Err(misuse(other.unexpected())),
         }
     }
     let missing = || Failure::new("no archive is named").help("name the directory of an archive");
-    Ok(Request::Read { from: from.ok_or_else(missing)? })
+    archive.map(Some).ok_or_else(missing)
 }
 
 fn parse_traces(parser: &mut Parser) -> Result<Request> {
@@ -160,6 +171,7 @@ impl Request {
                 }
                 Ok(End::Done)
             }
+            Self::Check { archive } => check(&archive),
             Self::Read { from } => {
                 otlp::allow_many_files();
                 let mut out = BufWriter::with_capacity(256 << 10, io::stdout().lock());
@@ -206,6 +218,20 @@ fn export_parquet(
         }
     }
     Ok(end)
+}
+
+/// Names the damaged files of an archive: on standard output for programs, with reasons for people.
+fn check(archive: &Path) -> Result<End> {
+    let checked = archive::read::check::check(archive)?;
+    for (path, failure) in &checked.damaged {
+        print(&format!("{}\n", printable(&path.to_string_lossy())))?;
+        say(&failure.as_warning());
+    }
+    for failure in &checked.missing {
+        say(&failure.as_warning());
+    }
+    let is_whole = checked.damaged.is_empty() && checked.missing.is_empty();
+    Ok(if is_whole { End::Done } else { End::Incomplete })
 }
 
 /// The outcome for the recording of a trace: both would have messages that died with a process.

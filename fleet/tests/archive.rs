@@ -1,6 +1,8 @@
 //! An archive gives back what its traces have: the lines of `read-log`, each once, in order.
 
 mod common;
+#[path = "archive/damage.rs"]
+mod damage;
 #[path = "archive/foreign.rs"]
 mod foreign;
 #[path = "archive/soak.rs"]
@@ -335,7 +337,7 @@ fn a_wrong_command_line_is_explained() {
         ),
         (
             &["csv"],
-            "error: no export `csv`\nhelp: use one of `parquet`, `otlp`, `read`, `traces`\n",
+            "error: no export `csv`\nhelp: use one of `parquet`, `otlp`, `read`, `traces`, `check`\n",
         ),
         (
             &["read", "x"],

@@ -15,6 +15,7 @@ Examples:
   protologtool export parquet -o archive traces/
   protologtool export read archive
   protologtool export traces -o again archive
+  protologtool export check archive
   protologtool export otlp http://localhost:4318 --follow traces/
 
 `parquet` writes tables that DuckDB and other engines read, `otlp` sends logs to an OpenTelemetry collector. `protologtool-fleet` does the work, a program of its own: it is \

@@ -6,12 +6,14 @@
 //! items          the files of one trace       →  messages, losses, spans, in its order
 //! lines          an item                      →  the line of JSON
 //! made_trace     the items                    →  a trace that all commands read
+//! check          all files                    →  those that can't be read
 //! ```
 //!
 //! Invariants: the lines of one trace are those of the trace itself, in the same order; those of
 //! several are merged by the wall clock; memory is that of one row group for each file, and of the
 //! losses and spans.
 
+pub(crate) mod check;
 mod items;
 mod lines;
 mod made_trace;
