@@ -99,6 +99,59 @@ fn a_copy_of_what_was_sent_is_not_sent_again() {
     assert_eq!((uids(&records).len(), records.len()), (count, count));
 }
 
+/// A file that is cut off to a part of what was sent, and then has all of it again, as when a copy
+/// of it is put back: every message is sent, whichever the place was where the sender stood.
+#[test]
+fn a_trace_that_is_cut_off_and_grows_again_is_sent_whole() {
+    let Some(mut sink) = Sink::start("") else { return };
+    let dir = temp_dir();
+    let (path, whole, other) = (dir.path().join("app.pftrace"), trace(), later(200));
+    fs::write(&path, &whole[..whole.len() / 2]).unwrap();
+    let mut sender = Sidecar::start(&[&sink.url(), "--follow", "--state", "s", "."], dir.path());
+    sink.wait_for(100);
+    thread::sleep(Duration::from_millis(700));
+    write_anew(&path, &whole[..whole.len() / 4]);
+    thread::sleep(Duration::from_millis(700));
+    let mut file = File::options().append(true).open(&path).unwrap();
+    file.write_all(&whole[whole.len() / 4..]).unwrap();
+    fs::write(dir.path().join("other.pftrace"), &other).unwrap();
+    let count = items(whole) + items(&other);
+    sink.wait_for(count);
+    assert_eq!(sender.terminate(), Some(0));
+    assert_eq!(uids(&sink.finish()).len(), count);
+}
+
+/// A state that a full disk or a bad one has left is named, and nothing is sent: not with the
+/// places, and not without them.
+#[test]
+fn a_state_that_is_damaged_is_named() {
+    let Some(sink) = Sink::start("") else { return };
+    let dir = temp_dir();
+    fs::write(dir.path().join("app.pftrace"), trace()).unwrap();
+    let args = ["otlp", &sink.url(), "--metrics", "--state", "s", "."];
+    let run = || {
+        let output = fleet(&args, dir.path());
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    assert_eq!(run(), (Some(0), String::new()));
+    for name in ["s", "s.metrics"] {
+        let whole = fs::read(dir.path().join(name)).unwrap();
+        for bytes in [&whole[..whole.len() / 2], &vec![0; whole.len()][..], b"\xff\xfe{}"] {
+            fs::write(dir.path().join(name), bytes).unwrap();
+            let (code, errors) = run();
+            assert_eq!(code, Some(2), "{errors}");
+            assert!(errors.contains(&format!("can't read `{name}`: ")), "{errors}");
+            assert!(errors.contains("\nhelp: remove "), "{errors}");
+            assert_eq!(fs::read(dir.path().join(name)).unwrap(), bytes);
+        }
+        fs::write(dir.path().join(name), whole).unwrap();
+    }
+    assert_eq!(run(), (Some(0), String::new()));
+    let records = sink.finish();
+    let is_record = |it: &&Value| it["attributes"]["log.record.uid"].is_string();
+    assert_eq!(records.iter().filter(is_record).count(), items(trace()));
+}
+
 /// A program that goes on behind the place where its file was cut off: no trace is there, and
 /// others are sent.
 #[test]
