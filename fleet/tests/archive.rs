@@ -1,6 +1,8 @@
 //! An archive gives back what its traces have: the lines of `read-log`, each once, in order.
 
 mod common;
+#[path = "archive/compaction.rs"]
+mod compaction;
 #[path = "archive/damage.rs"]
 mod damage;
 #[path = "archive/foreign.rs"]

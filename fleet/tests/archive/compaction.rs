@@ -1,0 +1,152 @@
+//! Compaction by `integrations/duckdb/compact.sh`: a day is there whole or not at all, for those
+//! who read meanwhile, and whenever it is killed.
+
+use std::fs;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use protolog_testkit::workspace_root;
+use rustix::process::{Pid, Signal, kill_process_group};
+use tempfile::TempDir;
+
+use super::soak::Random;
+use crate::common::{exported, fleet, fleet_python, query, trace, wheels};
+
+/// A job for one day and program.
+fn job(dir: &Path, python: &Path, [date, program]: [&str; 2]) -> Command {
+    let mut job = Command::new("sh");
+    job.arg(workspace_root().join("integrations/duckdb/compact.sh"));
+    job.args(["archive", "compact", date, program]).current_dir(dir);
+    job.env("DUCKDB", workspace_root().join("fleet/tests/duckdb.sh"));
+    job.env("PROTOLOG_TEST_PYTHON", python).env("PYTHONPATH", wheels());
+    job
+}
+
+/// The days and programs that the archive has messages of.
+fn places(archive: &Path) -> Vec<[String; 2]> {
+    let below = |dir: &Path, key: &str| -> Vec<(String, PathBuf)> {
+        let mut paths: Vec<PathBuf> =
+            fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
+        paths.sort();
+        let named = paths.into_iter().map(|path| {
+            let name = path.file_name().unwrap().to_str().unwrap();
+            (name.strip_prefix(key).unwrap().to_owned(), path)
+        });
+        named.filter(|(name, _)| !name.starts_with("__HIVE")).collect()
+    };
+    let days = below(&archive.join("messages"), "date=").into_iter();
+    let places = days.flat_map(|(date, path)| {
+        let programs = below(&path, "program=").into_iter();
+        programs.map(move |(program, _)| [date.clone(), program]).collect::<Vec<_>>()
+    });
+    places.collect()
+}
+
+/// A process that counts the messages that are there, as often as it can.
+struct Reader(Child);
+
+impl Reader {
+    fn start(archive: &Path, python: &Path) -> Self {
+        fs::create_dir_all(archive).unwrap();
+        let mut reader = Command::new(python);
+        reader.arg(workspace_root().join("fleet/tests/watch.py")).current_dir(archive);
+        reader.env("PYTHONPATH", wheels()).stdin(Stdio::piped());
+        Self(reader.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
+    }
+
+    /// All that it has counted.
+    fn end(self) -> Vec<u64> {
+        let output = self.0.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let lines = String::from_utf8(output.stdout).unwrap();
+        let counts = lines.lines().map(|line| {
+            let [count, without_text]: [u64; 2] = serde_json::from_str(line).unwrap();
+            assert_eq!(without_text, 0);
+            count
+        });
+        counts.collect()
+    }
+}
+
+/// Compacts all that the archive of a directory has, with jobs that are killed, while somebody
+/// reads.
+pub(super) fn compact_and_kill(dir: &Path, random: &mut Random, kills: u32) {
+    let Some(python) = fleet_python("compaction") else { return };
+    let [archive, compact] = ["archive", "compact"].map(|name| dir.join(name));
+    let reader = Reader::start(&compact, &python);
+    let mut counts = vec![0];
+    for place in places(&archive) {
+        let place = place.each_ref().map(String::as_str);
+        // Which part of a job a kill meets depends on who else runs: one meets DuckDB.
+        if counts.len() == 1 {
+            let output = job(dir, &python, place).env("PROTOLOG_TEST_CUT", "1").output().unwrap();
+            assert_eq!(output.status.code(), None, "{output:?}");
+        }
+        for _ in 0..kills {
+            let mut killed = job(dir, &python, place);
+            let killed = killed.process_group(0).stdout(Stdio::null()).stderr(Stdio::null());
+            let mut killed = killed.spawn().unwrap();
+            thread::sleep(Duration::from_micros(random.below(2_500_000)));
+            let group = Pid::from_raw(killed.id() as i32).unwrap();
+            // It may have ended.
+            let _ = kill_process_group(group, Signal::KILL);
+            killed.wait().unwrap();
+        }
+        let output = job(dir, &python, place).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let [date, program] = place;
+        let sql = format!(
+            "select count(*) from messages where date = '{date}' and program = '{program}'"
+        );
+        let [count]: [u64; 1] = serde_json::from_str(&query(&archive, &sql).unwrap()).unwrap();
+        counts.push(counts.last().unwrap() + count);
+    }
+    let seen = reader.end();
+    assert!(!seen.is_empty() && seen.iter().all(|count| counts.contains(count)), "{seen:?}");
+    assert!(seen.is_sorted(), "{seen:?}");
+    // Both have the same rows.
+    let sql = "select
+        (select sum(hash(time, boot_time, tie, source, host, thread, id, level, message, stack_trace, weight))::varchar
+            from log where date is not null),
+        (select sum(hash(l))::varchar from losses l where date is not null),
+        (select sum(hash(s))::varchar from spans s where date is not null)";
+    assert_eq!(query(&compact, sql), query(&archive, sql));
+    let output = fleet(&["check", "compact"], dir);
+    assert!(output.status.success(), "{output:?}");
+    let left = fs::read_dir(&compact).unwrap().map(|entry| entry.unwrap().file_name());
+    assert!(!left.into_iter().any(|name| name == ".compact"));
+}
+
+#[test]
+fn a_day_is_compacted_whole_or_not_at_all() {
+    let dir = TempDir::new().unwrap();
+    for (name, first) in [("a", 7), ("b", 8)] {
+        // Others by their first bytes.
+        let trace = [&[0x0a, 2, 0x50, first], trace()].concat();
+        fs::write(dir.path().join(format!("{name}.pftrace")), trace).unwrap();
+    }
+    exported(dir.path(), &["a.pftrace", "b.pftrace"]);
+    compact_and_kill(dir.path(), &mut Random(38), 2);
+    let Some(python) = fleet_python("compaction") else { return };
+    let [date, program] = &places(&dir.path().join("archive"))[0];
+    let failed = |place: [&str; 2]| {
+        let Output { status, stderr, .. } = job(dir.path(), &python, place).output().unwrap();
+        (status.code(), String::from_utf8(stderr).unwrap())
+    };
+    let (code, errors) = failed([date, "other"]);
+    assert_eq!(code, Some(2));
+    assert!(errors.ends_with("help: name a date and a program that were exported\n"), "{errors}");
+    let (code, errors) = failed([date, "it's"]);
+    assert_eq!(code, Some(2), "{errors}");
+    // What a killed export has left would be there twice, for good.
+    fs::remove_dir_all(dir.path().join("compact")).unwrap();
+    fs::write(dir.path().join("archive/exports/0123456789abcdef.intent"), "{}").unwrap();
+    let (code, errors) = failed([date, program]);
+    assert_eq!(code, Some(1));
+    assert!(errors.contains("was interrupted"), "{errors}");
+    exported(dir.path(), &["a.pftrace"]);
+    assert_eq!(failed([date, program]), (Some(0), String::new()));
+}
