@@ -99,7 +99,8 @@ impl Connection {
             return true;
         }
         let mut bytes = [0; MAX_LINE];
-        match self.socket.read(&mut bytes[..MAX_LINE - self.input.len()]) {
+        let Some(socket) = self.socket.if_open_mut() else { return false };
+        match socket.read(&mut bytes[..MAX_LINE - self.input.len()]) {
             Ok(0) => {
                 // Requests that came before the peer closed its half are answered.
                 self.ending = !self.has_request();
@@ -148,7 +149,8 @@ impl Connection {
     /// Sends as much as possible. False where the connection is over.
     pub(super) fn send(&mut self) -> bool {
         while let Some(piece) = self.output.front_mut() {
-            match send(&self.socket, &piece.bytes[piece.sent..], piece.file.as_ref()) {
+            let Some(socket) = self.socket.if_open() else { return false };
+            match send(socket, &piece.bytes[piece.sent..], piece.file.as_ref()) {
                 Ok(count) => {
                     piece.file = None;
                     piece.sent += count;

@@ -18,6 +18,7 @@ use crate::sys::close_on_fork::CloseOnFork;
 use crate::sys::create::random;
 use crate::sys::environment::absolute_path;
 use crate::sys::process::user;
+use crate::text_queue;
 use protolog_core::control::place::{FALLBACK_PREFIX, FALLBACKS, SERVICES};
 use protolog_core::control::protocol::SOCKET_SUFFIX;
 use protolog_files::{Directory, Identity};
@@ -65,12 +66,22 @@ impl Socket {
         socket.listener.set_nonblocking(true).map_err(failed)?;
         Ok(socket)
     }
+
+    /// Says that nobody listens any more, since the program has closed the descriptor.
+    pub(super) fn report_loss(&self) {
+        let path = self.path.display();
+        let text = format!(
+            "protolog: the program has closed the socket `{path}`, and can't be switched any more\n\
+             help: close only what the program opened, or call `serve` after that\n"
+        );
+        text_queue::write_line(text.as_bytes());
+    }
 }
 
 impl Drop for Socket {
     fn drop(&mut self) {
         // A file that stays behind does no harm: nobody listens on it.
-        let _ = self.directory.remove(&self.name, self.identity);
+        let _ = self.directory.if_open().map(|it| it.remove(&self.name, self.identity));
     }
 }
 

@@ -39,7 +39,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub(super) struct ServerThread {
     /// Shutting it down ends the thread. Closing would not: a forked child may have it too.
-    stop: UnixStream,
+    stop: CloseOnFork<UnixStream>,
     handle: JoinHandle<()>,
     process: u32,
 }
@@ -49,7 +49,7 @@ impl ServerThread {
     pub(super) fn start(socket: Socket, settings: WatchedSettings) -> io::Result<Self> {
         pin::keep_runtime_loaded();
         let (stop, stopped) = UnixStream::pair()?;
-        let stopped = CloseOnFork::new(|| Ok(stopped))?;
+        let (stop, stopped) = (CloseOnFork::new(|| Ok(stop))?, CloseOnFork::new(|| Ok(stopped))?);
         let server = Listening {
             socket,
             stopped,
@@ -67,7 +67,7 @@ impl ServerThread {
     pub(super) fn stop(self) {
         if self.process == std::process::id() {
             // Fails only where the thread has ended, and closed the other end.
-            let _ = self.stop.shutdown(Shutdown::Both);
+            let _ = self.stop.if_open().map(|stop| stop.shutdown(Shutdown::Both));
             // A thread that panicked has ended as well.
             let _ = self.handle.join();
         }
@@ -104,7 +104,12 @@ impl Listening {
     fn run(mut self) {
         block_signals();
         loop {
-            let Some(ready) = self.wait() else {
+            let ready = self.wait();
+            // The program has closed descriptors that it did not open.
+            if !self.stopped.is_open() || !self.socket.listener.is_open() {
+                return self.socket.report_loss();
+            }
+            let Some(ready) = ready else {
                 // Out of memory, which may pass.
                 std::thread::sleep(PAUSE);
                 continue;

@@ -48,7 +48,8 @@ impl WatchedSettings {
 
     /// Watches the directories that links lead to by now. One that can't be watched is left out.
     fn follow_links(&self) {
-        let (Some(file), Some(watched)) = (&self.file, &self.watched) else { return };
+        let watched = self.watched.as_ref().and_then(CloseOnFork::if_open);
+        let (Some(file), Some(watched)) = (&self.file, watched) else { return };
         let mut place = file.clone();
         for _ in 0..MAX_LINKS {
             let Ok(target) = fs::read_link(&place) else { break };
@@ -61,14 +62,17 @@ impl WatchedSettings {
 
     /// The descriptor that can be read when the file may have changed.
     pub(super) fn watched(&self) -> Option<BorrowedFd<'_>> {
-        self.watched.as_ref().map(|watched| watched.as_fd())
+        self.watched.as_ref().and_then(CloseOnFork::if_open).map(AsFd::as_fd)
     }
 
     /// Reads the file again, and returns its errors.
     pub(super) fn reload(&mut self) -> Vec<String> {
         // The events only say that something changed in the directory.
         let mut events = [0; 4096];
-        while self.watched.as_mut().is_some_and(|file| matches!(file.read(&mut events), Ok(1..))) {}
+        let watched = self.watched.as_mut().and_then(CloseOnFork::if_open_mut);
+        if let Some(file) = watched {
+            while matches!(file.read(&mut events), Ok(1..)) {}
+        }
         // Before the file is read, so that no change in between is missed.
         self.follow_links();
         self.file.as_deref().map_or(Vec::new(), |file| match read_file(file) {

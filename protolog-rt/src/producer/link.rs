@@ -32,6 +32,11 @@ const MAX_MEMORY: usize = 32 << 20;
 /// The time that the service has to accept the connection, and to take a request.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
+/// The longest for which a session goes on after the program has closed the descriptor.
+const LOOK: Duration = Duration::from_secs(1);
+/// The longest for which a connection without a session does.
+const IDLE_LOOK: Duration = Duration::from_secs(5);
+
 /// The longest for which an exit of the process goes unnoticed.
 const LONGEST_POLL: Duration = Duration::from_millis(200);
 
@@ -56,7 +61,7 @@ pub(super) struct Receiver {
     socket: Arc<CloseOnFork<UnixStream>>,
     input: FrameBuffer,
     /// The last file that came along.
-    file: Option<File>,
+    file: Option<CloseOnFork<File>>,
     /// A file may be memory that is needed. Others are closed.
     takes_file: bool,
 }
@@ -87,10 +92,13 @@ impl Link {
         let receiver = Receiver::new(socket);
         // A sandbox may have none; the service gives some then.
         let file = CloseOnFork::new(|| memory_file(c"protolog-perfetto", MEMORY as u64)).ok();
+        // Before anybody is waited for: the program may close the descriptor meanwhile.
+        let own = file.as_ref().and_then(CloseOnFork::if_open);
+        let memory = own.map(|file| map(file, MEMORY)).transpose()?;
         let mut link = Self { sender, receiver, memory: None, commands: 0 };
         link.bind()?;
-        if let (true, Some(file)) = (link.initialize(file.as_deref())?, &file) {
-            link.memory = Some(map(file, MEMORY)?);
+        if link.initialize(file.as_ref())? && memory.is_some() {
+            link.memory = memory;
             link.receiver.refuse_files();
         }
         let source = message(|to| {
@@ -143,8 +151,9 @@ impl Link {
 
     /// Introduces this process, with the memory in `file`, if there is some. Returns whether the
     /// service takes it.
-    fn initialize(&mut self, file: Option<&File>) -> io::Result<bool> {
+    fn initialize(&mut self, file: Option<&CloseOnFork<File>>) -> io::Result<bool> {
         let name = program();
+        let file = file.and_then(CloseOnFork::if_open);
         let request = message(|to| {
             to.uint32(1, PAGE as u32).uint32(2, MEMORY as u32).string(3, &name);
             to.uint32(4, SCRAPING_ENABLED)
@@ -198,9 +207,7 @@ impl Sender {
         let by = Instant::now() + TIMEOUT;
         let mut rest = &bytes[..];
         while !rest.is_empty() {
-            let Some(socket) = self.socket.if_open() else {
-                return Err(problem("is the parent's"));
-            };
+            let Some(socket) = self.socket.if_open() else { return Err(taken_away()) };
             match send(socket, rest, file) {
                 Ok(sent) => {
                     rest = &rest[sent..];
@@ -242,15 +249,22 @@ impl Receiver {
         (self.file, self.takes_file) = (None, false);
     }
 
-    /// Waits for the next frame, without a limit, and passes it to `take`.
-    pub(super) fn next<T>(&mut self, take: impl FnOnce(Frame<'_>) -> T) -> io::Result<T> {
-        self.next_by(None, take)
+    /// Waits for the next frame, and passes it to `take`. Now and then somebody looks whether the
+    /// socket is still this one: the kernel keeps it open for who waits, and its service would not
+    /// know that nothing comes any more.
+    pub(super) fn next<T>(
+        &mut self,
+        has_session: bool,
+        take: impl FnOnce(Frame<'_>) -> T,
+    ) -> io::Result<T> {
+        self.next_by(None, if has_session { LOOK } else { IDLE_LOOK }, take)
     }
 
-    /// Likewise, until `by`, if there is a limit.
+    /// Likewise, until `by`, if there is a limit; otherwise with a look after each `look`.
     fn next_by<T>(
         &mut self,
         by: Option<Instant>,
+        look: Duration,
         take: impl FnOnce(Frame<'_>) -> T,
     ) -> io::Result<T> {
         loop {
@@ -259,24 +273,26 @@ impl Receiver {
                 let bytes = self.input.next_frame().map_err(malformed)?.unwrap_or_default();
                 return Ok(take(Frame::decode(bytes).map_err(malformed)?));
             }
-            let Some(socket) = self.socket.if_open() else {
-                return Err(problem("is the parent's"));
-            };
-            if let Some(by) = by {
-                socket.set_read_timeout(Some(time_until(by)?))?;
+            let Some(socket) = self.socket.if_open() else { return Err(taken_away()) };
+            let limit = by.map_or(Ok(look), time_until)?;
+            // Waited for here and not in the read: after it the number may be another file's.
+            match poll(&[Polled::read(socket.as_fd())], Some(limit.as_millis() as u32 + 1)) {
+                Ok(ready) if ready.contains(&true) => {}
+                Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
+                _ => continue,
             }
+            let Some(socket) = self.socket.if_open() else { return Err(taken_away()) };
             let mut bytes = [0; 16 * 1024];
             match receive(socket, &mut bytes) {
                 Ok((0, _)) => return Err(problem("closed the connection")),
                 Ok((count, file)) => {
                     self.input.push(&bytes[..count]);
-                    if self.takes_file {
-                        self.file = file.or(self.file.take());
+                    if let Some(file) = file.filter(|_| self.takes_file) {
+                        self.file = Some(CloseOnFork::new(|| Ok(file))?);
                     }
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // The limit of the socket is over. Whether that is the caller's shows above.
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock && by.is_some() => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(error) if is_closed(&error) => return Err(problem("closed the connection")),
                 Err(error) => return Err(error),
             }
@@ -286,14 +302,15 @@ impl Receiver {
     /// Takes the memory that came along, with pages of `page_kb` KiB.
     pub(super) fn take_memory(&mut self, page_kb: u32) -> io::Result<ServiceMemory> {
         let file = self.file.take().ok_or_else(|| problem("gives no file with its memory"))?;
+        let file = file.if_open().ok_or_else(taken_away)?;
         if page_kb as usize * 1024 != PAGE {
             return Err(problem(&format!("gives memory with pages of {page_kb} KiB")));
         }
-        let len = lasting_size(&file)?;
+        let len = lasting_size(file)?;
         if !(PAGE..=MAX_MEMORY).contains(&len) {
             return Err(problem(&format!("gives {len} bytes of memory")));
         }
-        let memory = map(&file, len)?;
+        let memory = map(file, len)?;
         self.refuse_files();
         Ok(memory)
     }
@@ -307,8 +324,7 @@ impl Receiver {
         loop {
             // Who sends other frames without end does not answer either.
             time_until(by)?;
-            if let Some(found) = self.next_by(Some(by), &mut take)? {
-                self.socket.set_read_timeout(None)?;
+            if let Some(found) = self.next_by(Some(by), LOOK, &mut take)? {
                 return found.map_err(problem);
             }
         }
@@ -349,6 +365,11 @@ fn not_connected(error: perfetto_ipc::Error) -> io::Error {
 /// Returns whether the peer is gone.
 fn is_closed(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset)
+}
+
+/// The error where the descriptor is not the connection's any more.
+fn taken_away() -> io::Error {
+    io::Error::other("the program has closed the descriptor of the connection")
 }
 
 fn problem(what: &str) -> io::Error {

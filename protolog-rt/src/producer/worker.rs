@@ -77,8 +77,10 @@ pub(super) fn serve(link: Link, state: &Arc<SharedStatus>) -> String {
     };
     let spawned = thread::Builder::new().name("protolog-fwd".into()).spawn(|| worker.run());
     let Ok(thread) = spawned else { return "there is no thread to be had".into() };
+    // Those that the service has started and not stopped, whether or not one records.
+    let mut started = 0_usize;
     let end = loop {
-        match next_command(&mut receiver, request) {
+        match next_command(&mut receiver, request, started > 0) {
             Ok(Some(Command::Memory { page_kb })) => {
                 // It says so also where ours is used.
                 if has_memory {
@@ -91,6 +93,11 @@ pub(super) fn serve(link: Link, state: &Arc<SharedStatus>) -> String {
                 has_memory = true;
             }
             Ok(Some(command)) => {
+                match command {
+                    Command::Start { .. } => started += 1,
+                    Command::Stop { .. } => started = started.saturating_sub(1),
+                    _ => {}
+                }
                 let mut queue = commands.queue();
                 let bytes: usize = queue.iter().chain([&command]).map(Command::bytes).sum();
                 if queue.len() >= MAX_COMMANDS || bytes > MAX_COMMAND_BYTES {
@@ -112,8 +119,12 @@ pub(super) fn serve(link: Link, state: &Arc<SharedStatus>) -> String {
 }
 
 /// Waits for the next frame; none where it is no command.
-fn next_command(receiver: &mut Receiver, request: u64) -> io::Result<Option<Command>> {
-    receiver.next(|frame| match frame.body {
+fn next_command(
+    receiver: &mut Receiver,
+    request: u64,
+    has_session: bool,
+) -> io::Result<Option<Command>> {
+    receiver.next(has_session, |frame| match frame.body {
         Body::InvokeReply { success: true, reply, .. } if frame.request_id == request => {
             Command::decode(reply)
                 .map_err(|error| refuse(&format!("sent a malformed command: {error}")))

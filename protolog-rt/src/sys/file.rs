@@ -8,7 +8,7 @@ use super::create::PRIVATE;
 use std::ffi::{CStr, CString};
 use std::fs::{self, File, Permissions};
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::fd::{AsRawFd, FromRawFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
@@ -94,10 +94,27 @@ pub(crate) fn is_open(device: u64, inode: u64, own: Option<&File>) -> bool {
     })
 }
 
-/// Returns the identity of a file: device and inode.
-pub(crate) fn id_of(file: &File) -> io::Result<(u64, u64)> {
+/// The identity of a file: device and inode.
+pub(crate) type Id = (u64, u64);
+
+/// Returns the identity of a file.
+pub(crate) fn id_of(file: &File) -> io::Result<Id> {
     let metadata = file.metadata()?;
     Ok((metadata.dev(), metadata.ino()))
+}
+
+/// Returns the identity of what a descriptor stands for; none of one that is closed.
+pub(crate) fn id_of_descriptor(number: RawFd) -> Option<Id> {
+    let mut found = std::mem::MaybeUninit::<libc::stat>::zeroed();
+    // SAFETY: takes a number, and the kernel's answer goes to memory of ours.
+    if unsafe { libc::fstat(number, found.as_mut_ptr()) } != 0 {
+        return None;
+    }
+    // SAFETY: all of it was set to zero, which its numbers may be, or by the call.
+    let found = unsafe { found.assume_init() };
+    // They are of other types on other systems.
+    #[allow(clippy::unnecessary_cast, clippy::useless_conversion)]
+    Some((found.st_dev as u64, found.st_ino as u64))
 }
 
 /// Returns whether less than a quarter of the file system that has `directory` is free; false if

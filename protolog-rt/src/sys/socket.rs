@@ -43,8 +43,8 @@ pub(crate) fn send(socket: &UnixStream, bytes: &[u8], file: Option<&File>) -> io
     usize::try_from(sent).map_err(|_| io::Error::last_os_error())
 }
 
-/// Waits for bytes, as long as the socket's time limit says, and for a file that may come along; of
-/// several the first. Returns the number of bytes, 0 at the end.
+/// Takes bytes that have come, and a file that may have come along; of several the first. Never
+/// waits. Returns the number of bytes, 0 at the end.
 pub(crate) fn receive(socket: &UnixStream, bytes: &mut [u8]) -> io::Result<(usize, Option<File>)> {
     let mut part = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
     // SAFETY: zeros are an empty message.
@@ -57,7 +57,7 @@ pub(crate) fn receive(socket: &UnixStream, bytes: &mut [u8]) -> io::Result<(usiz
     // Room for one descriptor: the kernel closes others.
     // SAFETY: computes a number.
     message.msg_controllen = unsafe { libc::CMSG_LEN(size_of::<libc::c_int>() as u32) } as _;
-    let flags = libc::MSG_CMSG_CLOEXEC;
+    let flags = libc::MSG_CMSG_CLOEXEC | libc::MSG_DONTWAIT;
     // SAFETY: the message points to values of ours that are as large as it says and live through
     // the call.
     let received = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, flags) };

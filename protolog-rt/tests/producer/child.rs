@@ -4,7 +4,7 @@
 //! does what the lines of its standard input say, with a line `done` after each; at their end it
 //! exits. What it logged is in the file that the job names, in plain text.
 
-use crate::{fork, rights};
+use crate::{closing, fork, rights};
 use protolog_control::Program;
 use protolog_core::control::protocol::Request;
 use protolog_rt::control::serve_in;
@@ -270,6 +270,7 @@ fn start_another(word: &str, rest: &str) -> String {
             let status = fork::wait_at_most(Duration::from_secs(10), child);
             assert_eq!(status, Some(0), "the child is not connected");
         }
+        "fork-exit" => closing::fork_and_exit(),
         "exec" => panic!("{}", Command::new("sleep").arg("60").exec()),
         // Each generation joins by itself, logs, and waits for its own child.
         "generations" => generation(rest.parse().expect("a number")),
@@ -290,6 +291,8 @@ fn start_another(word: &str, rest: &str) -> String {
             });
             assert_eq!(fork::wait_at_most(Duration::from_secs(60), child), Some(0), "the daemon");
         }
+        // As the above without a fork: whatever is written to the files is seen by their reader.
+        "close" => return closing::close_all(Path::new(rest)),
         "fork-and-stay" => {
             let child = fork::spawn(fork::fork, || {
                 thread::sleep(Duration::from_secs(30));

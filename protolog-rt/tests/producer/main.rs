@@ -6,6 +6,7 @@
 
 mod cases;
 mod child;
+mod closing;
 mod dictionary;
 mod ends;
 mod exhausting;

@@ -42,6 +42,50 @@ fn a_daemon_that_closes_all_files_joins_by_itself() {
     trace.check(&[expected]);
 }
 
+/// Likewise, without a fork, while the producer is connected: nothing of ours goes into the files
+/// and sockets that get its numbers, and nothing is read from them. The service knows the program
+/// anew.
+#[test]
+fn a_program_that_closes_all_files_is_recorded_again() {
+    let Some(service) = Service::start() else { return };
+    let mut child = service.child("count=50", "closes");
+    let session = service.session(&all());
+    child.tell("sessions 1");
+    child.tell("enabled");
+    child.tell("log");
+    // Longer than a message is in the process only.
+    child.tell("sleep 300");
+    for _ in 0..2 {
+        let foreign = child.tell(&format!("close {}", service.dir.path().join("own").display()));
+        assert_eq!(foreign, "", "what happened to the program's own");
+        child.tell("sessions 1");
+        child.tell("enabled");
+        child.tell("log");
+        child.tell("sleep 300");
+    }
+    let trace = service.stop(session);
+    let logged = child.end();
+    let found = trace.texts();
+    let missing: Vec<_> = logged.iter().filter(|text| !found.contains(text)).collect();
+    assert!(missing.is_empty() && logged.len() == 150, "{missing:?} of {}", logged.len());
+}
+
+/// Likewise, where no session runs: the connection is found to be over with the next one.
+#[test]
+fn a_program_that_closes_all_files_is_recorded_by_the_next_session() {
+    let Some(service) = Service::start() else { return };
+    let mut child = service.child("count=50", "idle");
+    child.tell("connected");
+    let foreign = child.tell(&format!("close {}", service.dir.path().join("own").display()));
+    assert_eq!(foreign, "", "what happened to the program's own");
+    let session = service.session(&all());
+    child.tell("sessions 1");
+    child.tell("enabled");
+    child.tell("log");
+    let trace = service.stop(session);
+    trace.check(&[child.end()]);
+}
+
 /// A program that another one takes the place of: the trace has what it logged, and the other one
 /// neither its connection nor its memory.
 #[test]

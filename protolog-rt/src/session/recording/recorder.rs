@@ -230,13 +230,14 @@ impl Recorder {
 
     /// Returns whether somebody has deleted the file since it was made, once.
     pub(in crate::session) fn take_deletion(&self) -> bool {
-        self.file.metadata().is_ok_and(|found| found.nlink() == 0)
+        let found = self.file.if_open().and_then(|file| file.metadata().ok());
+        found.is_some_and(|found| found.nlink() == 0)
             && !self.is_deletion_reported.swap(true, Ordering::Relaxed)
     }
 
     /// Leaves the file for recovery.
     pub(in crate::session) fn leave(&self) {
-        file::release(&self.file);
+        let _ = self.file.if_open().map(file::release);
         drop(self.claim.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 
@@ -324,12 +325,13 @@ impl Recorder {
     fn append(&self, metadata: &mut Metadata, packet: &[u8]) {
         let record = [&record_header(packet), packet].concat();
         let at = metadata.start + metadata.used;
-        match without_write_signals(|| self.file.write_all_at(&record, at)) {
-            Ok(()) => {
+        let write = |file: &File| without_write_signals(|| file.write_all_at(&record, at)).ok();
+        match self.file.if_open().and_then(write) {
+            Some(()) => {
                 metadata.used += record.len() as u64;
                 self.header.u64(METADATA_USED_AT).store(metadata.used, Ordering::Release);
             }
-            Err(_) => _ = self.header.u64(METADATA_LOST_AT).fetch_add(1, Ordering::Relaxed),
+            None => _ = self.header.u64(METADATA_LOST_AT).fetch_add(1, Ordering::Relaxed),
         }
     }
 
