@@ -25,6 +25,7 @@ mod beneath;
 pub mod descriptor;
 mod directory;
 mod entry;
+mod held_directory;
 mod holes;
 mod location;
 mod output;

@@ -5,6 +5,7 @@
 //! replaced afterwards; and none follows a link at the name.
 
 use crate::entry::{Entry, Identity};
+use crate::held_directory::HeldDirectory;
 use crate::refused::{Kind, Refused};
 use crate::sys;
 use crate::walk::{self, Links};
@@ -20,7 +21,7 @@ use std::sync::Arc;
 /// See the module.
 #[derive(Clone, Debug)]
 pub struct Location {
-    directory: Arc<File>,
+    directory: Arc<HeldDirectory>,
     name: OsString,
 }
 
@@ -39,16 +40,17 @@ impl Location {
     /// As [`Self::of_new`], but root makes directories only in its own.
     pub fn of_new_own(path: &Path) -> io::Result<Self> {
         let (parent, name) = walk::split(path)?;
-        Ok(Self::new(walk::find_own(parent, 0o777)?.into(), name))
+        Ok(Self::new(HeldDirectory::shared(walk::find_own(parent, 0o777)?), name))
     }
 
     fn find_in(path: &Path, make: Option<u32>) -> io::Result<Self> {
         let (parent, name) = walk::split(path)?;
-        Ok(Self::new(walk::find(None, parent, Links::Trusted, make)?.into(), name))
+        let directory = walk::find(None, parent, Links::Trusted, make)?;
+        Ok(Self::new(HeldDirectory::shared(directory), name))
     }
 
     /// The name in a directory; it is one component.
-    pub(crate) fn new(directory: Arc<File>, name: impl Into<OsString>) -> Self {
+    pub(crate) fn new(directory: Arc<HeldDirectory>, name: impl Into<OsString>) -> Self {
         Self { directory, name: name.into() }
     }
 

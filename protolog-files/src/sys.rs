@@ -11,7 +11,7 @@ use std::ffi::{CString, OsStr, OsString, c_int};
 use std::fs::File;
 use std::io;
 use std::mem::offset_of;
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
@@ -21,6 +21,12 @@ pub(crate) const PLACE: c_int = libc::O_PATH | libc::O_NOFOLLOW;
 /// The flags of everything that is opened for reading or writing: no link is followed, and nothing
 /// is waited for.
 pub(crate) const SAFE: c_int = libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY;
+
+/// A number that no file has: it is beyond what the kernel gives.
+pub(crate) fn no_descriptor() -> BorrowedFd<'static> {
+    // SAFETY: nothing owns it, and calls with it fail.
+    unsafe { BorrowedFd::borrow_raw(c_int::MAX) }
+}
 
 /// The longest text of a link that the system has.
 const LONGEST_LINK: usize = libc::PATH_MAX as usize;

@@ -6,6 +6,7 @@
 //! Invariant: each call starts from the descriptor of the root, and ends in a directory that is
 //! below it.
 
+use crate::held_directory::HeldDirectory;
 use crate::location::Location;
 use crate::output::{OutputAccess, OutputKind};
 use crate::refused::{Kind, Refused};
@@ -32,7 +33,7 @@ const DEPTH: usize = 100;
 /// See the module.
 #[derive(Clone, Debug)]
 pub struct Tree {
-    root: Arc<File>,
+    root: Arc<HeldDirectory>,
 }
 
 impl Tree {
@@ -51,7 +52,7 @@ impl Tree {
         let root = match (path.file_name(), path.parent()) {
             (Some(name), Some(parent)) if !ends_in_dot(path) => {
                 let parent = walk::find(None, parent, Links::Trusted, make)?;
-                let place = Location::new(parent.into(), name);
+                let place = Location::new(HeldDirectory::shared(parent), name);
                 if place.metadata().is_ok_and(|found| found.is_symlink()) {
                     return Err(place.refused_link());
                 }
@@ -59,7 +60,7 @@ impl Tree {
             }
             _ => walk::find(None, path, Links::Trusted, make)?,
         };
-        Ok(Self { root: root.into() })
+        Ok(Self { root: HeldDirectory::shared(root) })
     }
 
     /// The place of `name`, a path below the root. An error if a directory on the way is missing.
@@ -77,7 +78,8 @@ impl Tree {
         let parent = if parent == Path::new("") {
             Arc::clone(&self.root)
         } else {
-            walk::find(Some(self.root.as_fd()), parent, Links::None, make)?.into()
+            let parent = walk::find(Some(self.root.as_fd()), parent, Links::None, make)?;
+            HeldDirectory::shared(parent)
         };
         Ok(Location::new(parent, name))
     }

@@ -26,7 +26,7 @@ fn session() -> Builder {
 #[allow(dead_code)] // Kept until it is dropped.
 enum Use {
     Session(Session),
-    Text(RotatingFile),
+    Text(Box<RotatingFile>),
 }
 
 /// The ways to write a file from now on.
@@ -37,9 +37,11 @@ fn begin(how: &str, path: &Path) -> Result<Use, Error> {
         "stream" => session().file(path).start().map(Use::Session),
         "keep" => session().file(path).keep_newest().start().map(Use::Session),
         "record" => session().record_at(path).start().map(Use::Session),
-        "text" => RotatingFile::open(path, 1 << 20, 1).map(Use::Text).map_err(|error| {
-            *error.into_inner().expect("an inner error").downcast().expect("of the runtime")
-        }),
+        "text" => RotatingFile::open(path, 1 << 20, 1).map(|it| Use::Text(Box::new(it))).map_err(
+            |error| {
+                *error.into_inner().expect("an inner error").downcast().expect("of the runtime")
+            },
+        ),
         _ => unreachable!("{how}"),
     }
 }

@@ -41,6 +41,7 @@ pub(crate) mod mapping;
 pub(crate) mod modules;
 pub(crate) mod once;
 pub(crate) mod output;
+pub(crate) mod own_file;
 pub(crate) mod pin;
 pub(crate) mod poll;
 pub(crate) mod process;

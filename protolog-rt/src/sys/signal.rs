@@ -13,8 +13,10 @@
 //!   action.
 
 use super::checked;
+use super::file::id_of_descriptor;
+use super::own_file::OwnFile;
 use super::thread::block_signals;
-use crate::sync::{AtomicI32, AtomicU32, AtomicUsize, Ordering};
+use crate::sync::{AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::fs::File;
 use std::io::{self, Read};
 use std::mem;
@@ -35,6 +37,8 @@ pub(crate) enum Effect {
 
 /// The descriptor that the handler writes to.
 static PIPE: AtomicI32 = AtomicI32::new(-1);
+/// What it stands for, unless the program has closed it: see [`super::own_file`].
+static PIPE_ID: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
 /// The process that has the thread.
 static OWNER: AtomicU32 = AtomicU32::new(0);
 /// The handler of each signal before ours; `SIG_DFL` if there was none.
@@ -59,6 +63,9 @@ pub(crate) fn handle(on_signal: fn(Effect)) -> io::Result<()> {
     let thread = std::thread::Builder::new().name("protolog signals".into());
     thread.spawn(move || run(read, on_signal))?;
     DEADLY.store(0, Ordering::Relaxed);
+    let (device, inode) = id_of_descriptor(ends[1]).unwrap_or_default();
+    PIPE_ID[0].store(device, Ordering::Relaxed);
+    PIPE_ID[1].store(inode, Ordering::Relaxed);
     PIPE.store(ends[1], Ordering::Release);
     OWNER.store(std::process::id(), Ordering::Release);
     SIGNALS.iter().enumerate().try_for_each(|(index, &signal)| install(index, signal))
@@ -141,8 +148,10 @@ fn send(word: libc::c_int) -> bool {
     // SAFETY: the address is valid for this thread.
     let before = unsafe { errno.read() };
     let pipe = PIPE.load(Ordering::Acquire);
+    let id = (PIPE_ID[0].load(Ordering::Relaxed), PIPE_ID[1].load(Ordering::Relaxed));
     // SAFETY: the pointer is to one byte.
-    let sent = unsafe { libc::write(pipe, (&raw const byte).cast(), 1) } == 1;
+    let write = || unsafe { libc::write(pipe, (&raw const byte).cast(), 1) } == 1;
+    let sent = id_of_descriptor(pipe).unwrap_or_default() == id && write();
     // SAFETY: as above, the address is valid for this thread.
     unsafe { errno.write(before) };
     sent
@@ -177,10 +186,10 @@ fn die(signal: libc::c_int) -> ! {
 }
 
 /// The thread.
-fn run(mut pipe: File, on_signal: fn(Effect)) {
+fn run(pipe: File, on_signal: fn(Effect)) {
     block_signals();
-    let mut byte = [0];
-    while pipe.read_exact(&mut byte).is_ok() {
+    let (mut pipe, mut byte) = (OwnFile::new(pipe), [0]);
+    while pipe.get_mut().and_then(|pipe| pipe.read_exact(&mut byte)).is_ok() {
         let word = libc::c_int::from(byte[0] as i8);
         on_signal(if word > 0 { Effect::Dies } else { Effect::Handled });
         if word > 0 {

@@ -12,6 +12,7 @@ use crate::session::file::claim::Claim;
 use crate::session::file::file_place::FilePlace;
 use crate::sys::create::{PRIVATE, temporary_name};
 use crate::sys::fork::{ForkLock, Order};
+use crate::sys::own_file::OwnFile;
 use crate::sys::process::user;
 use crate::sys::thread::without_write_signals;
 use crate::text_queue;
@@ -63,7 +64,7 @@ struct State {
     /// Where it is, found once: see [`FilePlace`].
     place: FilePlace,
     /// Before `claim`, so that it is closed first.
-    file: File,
+    file: OwnFile,
     /// None for a file that somebody else claimed when it was begun by rotation.
     claim: Option<Claim>,
     /// False for a pipe, a device or a descriptor, which have no name to give away.
@@ -113,6 +114,7 @@ impl RotatingFile {
         let (file, rotates) = (output.file, output.kind == OutputKind::File);
         let claim = Some(claim.ok_or_else(in_use)?);
         let size = file.metadata()?.len();
+        let file = OwnFile::new(file);
         let state = State { place, file, claim, rotates, size, is_torn: false, problem: None };
         Ok(Self { max_bytes, keep, mode, state: Mutex::new(state) })
     }
@@ -127,12 +129,12 @@ impl RotatingFile {
     fn rotate(&self, state: &mut State) -> io::Result<()> {
         let place = state.place.location()?;
         // A file that has its name by now is not this one.
-        if !place.is_of(&state.file) {
+        if !place.is_of(state.file.get()?) {
             return self.reopen(state);
         }
         let next = place.sibling(temporary_name(place.name()))?;
         let output = next.open_or_create(OutputAccess::Append, self.mode)?;
-        let freed = free_name(place, &state.file, self.keep);
+        let freed = free_name(place, state.file.get()?, self.keep);
         let renamed = freed.and_then(|()| next.rename_to_free(place.name()));
         if renamed.is_err() {
             // Its name is known to nobody else, and to compare it would take a descriptor.
@@ -243,30 +245,31 @@ impl State {
         output: protolog_files::Output,
         claim: impl FnOnce(&File) -> Option<Claim>,
     ) {
-        (self.file, self.rotates) = (output.file, output.kind == OutputKind::File);
+        (self.file, self.rotates) = (OwnFile::new(output.file), output.kind == OutputKind::File);
         drop(self.claim.take());
-        self.claim = claim(&self.file);
-        self.size = self.file.metadata().map_or(0, |metadata| metadata.len());
+        self.claim = self.file.get().ok().and_then(claim);
+        self.size = self.file.get().and_then(File::metadata).map_or(0, |found| found.len());
         self.is_torn = false;
     }
 
     /// Returns whether the file was deleted, and learns its size, which other programs may have
     /// changed.
     fn is_deleted(&mut self) -> bool {
-        let found = self.file.metadata();
+        let found = self.file.get().and_then(File::metadata);
         self.size = found.as_ref().map_or(self.size, Metadata::len);
         self.rotates && found.is_ok_and(|found| found.nlink() == 0)
     }
 
     /// Writes a line, on a line of its own.
     fn line(&mut self, line: &[u8]) -> io::Result<()> {
+        let file = self.file.get_mut()?;
         if self.is_torn {
-            without_write_signals(|| self.file.write_all(b"\n"))?;
+            without_write_signals(|| file.write_all(b"\n"))?;
             (self.size, self.is_torn) = (self.size + 1, false);
         }
-        let written = without_write_signals(|| self.file.write_all(line));
+        let written = without_write_signals(|| file.write_all(line));
         if written.is_err() {
-            let size = self.file.metadata().map_or(self.size, |metadata| metadata.len());
+            let size = file.metadata().map_or(self.size, |metadata| metadata.len());
             (self.is_torn, self.size) = (size > self.size, size);
         } else {
             self.size += line.len() as u64;

@@ -11,8 +11,8 @@ mod fitting;
 mod kept;
 mod outside;
 
-use outside::Outside;
 pub(in crate::session) use outside::OutsideChange;
+use outside::{Outside, links};
 
 use crate::error::{Error, clone_io_error};
 use crate::session::file::claim;
@@ -26,11 +26,11 @@ use crate::session::packets::for_file::{AROUND, Seal};
 use crate::session::packets::gap::Gap;
 use crate::session::packets::message_counts::Counts;
 use crate::sys::file::always_append;
+use crate::sys::own_file::OwnFile;
 use protolog_files::{Location, OutputAccess, OutputKind};
 use protolog_shmem::MAX_PAYLOAD;
 use std::fs::File;
 use std::io::{self, Seek};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -69,7 +69,7 @@ pub(in crate::session) struct FileForm {
 pub(in crate::session) struct TraceFile {
     path: PathBuf,
     /// Before `_claim`, so that it is closed first.
-    file: File,
+    file: OwnFile,
     /// Where it is, if it has its name from the start.
     place: Option<Location>,
     /// It had a name when it was opened.
@@ -229,7 +229,7 @@ impl TraceFile {
             place: None,
             linked: links(&file) > 0,
             start: None,
-            file,
+            file: OwnFile::new(file),
             buffer: vec![0; BUFFER + ROOM],
             used: 0,
             gather: BUFFER,
@@ -256,8 +256,8 @@ impl TraceFile {
 
     /// A descriptor is written where it stands, and not cut: others may have written before it.
     fn start_at_position(&mut self, kind: OutputKind) -> io::Result<()> {
-        if kind == OutputKind::Descriptor && self.file.metadata()?.is_file() {
-            self.start = Some(self.file.stream_position()?);
+        if kind == OutputKind::Descriptor && self.file.get()?.metadata()?.is_file() {
+            self.start = Some(self.file.get_mut()?.stream_position()?);
         }
         Ok(())
     }
@@ -349,14 +349,14 @@ impl TraceFile {
 
     /// Moves writing to another thread, if one can be started. Errors are then known at the end.
     pub(in crate::session) fn start_write_behind(&mut self) {
-        let Ok(file) = self.file.try_clone() else { return };
+        let Ok(file) = self.file.get().and_then(File::try_clone) else { return };
         if self.bundles.is_none() {
             self.flush();
             self.gather = WRITE_BEHIND_BUFFER;
             self.buffer.resize(WRITE_BEHIND_BUFFER + ROOM, 0);
         }
         self.write_behind = WriteBehind::start(
-            file,
+            OwnFile::new(file),
             &mut self.bundles,
             Vec::with_capacity(WRITE_BEHIND_BUFFER + ROOM),
         );
@@ -407,7 +407,7 @@ impl TraceFile {
 
     /// Returns an error if the file was deleted while it was written.
     fn deleted(&self) -> Option<io::Error> {
-        let is_deleted = self.linked && links(&self.file) == 0;
+        let is_deleted = self.linked && self.file.get().is_ok_and(|file| links(file) == 0);
         is_deleted
             .then(|| io::Error::new(io::ErrorKind::NotFound, "the file was deleted meanwhile"))
     }
@@ -451,7 +451,7 @@ impl TraceFile {
     fn append_epilogue(&mut self) -> io::Result<()> {
         if let Some(epilogue) = self.epilogue.take().filter(|_| self.error.is_none()) {
             let start = self.start.unwrap_or(0);
-            self.written += epilogue.append(&mut self.file, start, self.written)?;
+            self.written += epilogue.append(self.file.get_mut()?, start, self.written)?;
         }
         Ok(())
     }
@@ -469,8 +469,9 @@ impl TraceFile {
         let failed = |error| Error::File { path: path.clone(), error };
         let error = match (self.error.take(), &self.name) {
             (None, Some(Unnamed { place, name, replaces })) => {
-                temporary::release(&self.file);
-                claim::rename(&self.file, place, name, *replaces).err()
+                let file = self.file.get().inspect(|file| temporary::release(file));
+                let file = file.map_err(failed);
+                file.and_then(|it| claim::rename(it, place, name, *replaces)).err()
             }
             (None, None) => self.deleted().map(failed),
             (Some(error), _) => Some(failed(error)),
@@ -485,16 +486,11 @@ impl TraceFile {
     }
 }
 
-/// Returns the number of names that a file has.
-fn links(file: &File) -> u64 {
-    file.metadata().map_or(1, |metadata| metadata.nlink())
-}
-
 impl Drop for TraceFile {
     fn drop(&mut self) {
         if let Some(Unnamed { place, .. }) = self.name.as_ref().filter(|_| !self.keeps_incomplete) {
             // It was not finished.
-            let _ = place.remove_if(&self.file);
+            let _ = self.file.get().and_then(|file| place.remove_if(file));
         }
     }
 }

@@ -7,8 +7,8 @@
 //! Invariant: buffers are written in order, up to the first error, which is reported at the end.
 
 use crate::session::packets::bundles::Bundles;
+use crate::sys::own_file::OwnFile;
 use crate::sys::thread::block_signals;
-use std::fs::File;
 use std::io::{self, Write};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::{Builder, JoinHandle};
@@ -34,7 +34,7 @@ impl WriteBehind {
     /// Starts the thread, which takes `bundles` and compresses with them, if there are any. Returns
     /// none, and leaves the bundles, where no thread can be started.
     pub(in crate::session) fn start(
-        file: File,
+        file: OwnFile,
         bundles: &mut Option<Bundles>,
         buffer: Vec<u8>,
     ) -> Option<Self> {
@@ -71,7 +71,7 @@ impl WriteBehind {
 }
 
 fn write_buffers(
-    mut file: File,
+    mut file: OwnFile,
     mut bundles: Option<Bundles>,
     full: &Receiver<Vec<u8>>,
     empty: &Sender<Vec<u8>>,
@@ -83,7 +83,8 @@ fn write_buffers(
                 Some(bundles) => bundles.pack(&buffer),
                 None => Ok(&buffer[..]),
             };
-            match packed.and_then(|bytes| file.write_all(bytes).map(|()| bytes.len())) {
+            let mut write = |bytes: &[u8]| file.get_mut()?.write_all(bytes);
+            match packed.and_then(|bytes| write(bytes).map(|()| bytes.len())) {
                 Ok(length) => done.bytes += length as u64,
                 Err(error) => done.error = Some(error),
             }
@@ -96,6 +97,7 @@ fn write_buffers(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::File;
     use std::io::Read;
     use std::os::fd::OwnedFd;
     use std::os::unix::net::UnixStream;
@@ -106,6 +108,7 @@ mod tests {
         reader.set_nonblocking(true).expect("a reader that does not wait");
         writer.set_nonblocking(true).expect("a writer that does not wait");
         let file = File::from(OwnedFd::from(writer));
+        let file = OwnFile::new(file);
         (WriteBehind::start(file, &mut None, Vec::new()).expect("a thread"), reader)
     }
 

@@ -53,7 +53,10 @@ impl TraceFile {
             None => Ok(packets),
         };
         let file = &mut self.file;
-        let mut write = |packed: &[u8]| without_write_signals(|| file.write_all(packed));
+        let mut write = |packed: &[u8]| {
+            let file = file.get_mut()?;
+            without_write_signals(|| file.write_all(packed))
+        };
         match packed.and_then(|packed| write(packed).map(|()| packed.len())) {
             Ok(length) => {
                 self.written += length as u64;
@@ -70,8 +73,9 @@ impl TraceFile {
 
     /// Takes away a packet that was written in part.
     fn cut(&mut self) -> io::Result<u64> {
-        self.file.set_len(self.written)?;
-        self.file.seek(SeekFrom::Start(self.written))
+        let file = self.file.get_mut()?;
+        file.set_len(self.written)?;
+        file.seek(SeekFrom::Start(self.written))
     }
 }
 

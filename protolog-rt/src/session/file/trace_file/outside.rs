@@ -17,7 +17,7 @@ use crate::session::packets::gap::{Gap, records};
 use crate::session::packets::remains::Remains;
 use protolog_core::schema::packet;
 use protozero::wire::{WireType, tag};
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom};
 use std::os::unix::fs::MetadataExt;
 
@@ -49,7 +49,7 @@ impl TraceFile {
         if self.start.is_some() || !self.linked || self.used > 0 || self.write_behind.is_some() {
             return None;
         }
-        let found = self.file.metadata().ok().filter(fs::Metadata::is_file)?;
+        let found = self.file.get().and_then(File::metadata).ok().filter(fs::Metadata::is_file)?;
         if found.nlink() == 0 {
             return Some(OutsideChange::Deleted);
         }
@@ -113,13 +113,14 @@ impl TraceFile {
 
     /// Returns the remains in the first `length` bytes of the file.
     pub(in crate::session) fn remains(&self, length: u64) -> io::Result<Remains> {
-        Remains::read(&self.file, length, Seal::new(OWN_SEQUENCE).bytes())
+        Remains::read(self.file.get()?, length, Seal::new(OWN_SEQUENCE).bytes())
     }
 
     /// Goes on at `end`, where a packet ends.
     pub(in crate::session) fn go_on_at(&mut self, end: u64) -> io::Result<()> {
-        self.file.set_len(end)?;
-        self.file.seek(SeekFrom::Start(end))?;
+        let file = self.file.get_mut()?;
+        file.set_len(end)?;
+        file.seek(SeekFrom::Start(end))?;
         self.written = end;
         Ok(())
     }
@@ -127,3 +128,8 @@ impl TraceFile {
 
 /// The first byte of the packet that a chunk begins with.
 const CLOCKS: u8 = tag(packet::CLOCK_SNAPSHOT, WireType::Bytes) as u8;
+
+/// Returns the number of names that a file has.
+pub(super) fn links(file: &File) -> u64 {
+    file.metadata().map_or(1, |metadata| metadata.nlink())
+}
