@@ -40,6 +40,7 @@ mod worker;
 use crate::sys::environment::variable;
 use crate::sys::fork::{ForkLock, Order, is_incomplete};
 use crate::sys::thread::block_signals;
+use crate::text_queue;
 use crate::writer::guarded;
 use link::Link;
 use perfetto_ipc::places;
@@ -76,7 +77,8 @@ struct SharedStatus {
     status: Mutex<Status>,
     /// Messages for the first session.
     startup: Mutex<Option<Startup>>,
-    /// Why there is no startup buffer, if one was asked for; the notice of each new connection.
+    /// Why there is no startup buffer, or a smaller one than asked for; the notice of each new
+    /// connection.
     startup_problem: OnceLock<String>,
     /// A session has recorded this process since the last connection was made.
     has_recorded: AtomicBool,
@@ -150,6 +152,9 @@ impl Connect {
     /// a session of this process, whether or not there is a service; once the buffer is full, a
     /// drop.
     ///
+    /// It has 256 MiB at most. Where more is asked for, [`Status::notice`] says so, and a line on
+    /// standard error.
+    ///
     /// ```no_run
     /// use protolog_rt::Level;
     /// use protolog_rt::producer::Connect;
@@ -216,16 +221,27 @@ impl SharedStatus {
         if options.startup_buffer == 0 {
             return;
         }
-        match Startup::start(options.startup_buffer, options.startup_log_from) {
+        let (asked, most) = (options.startup_buffer, protolog_shmem::MAX_BUFFER);
+        match Startup::start(asked, options.startup_log_from) {
             Ok(startup) => *self.startup() = Some(startup),
             Err(error) => {
-                let problem =
-                    format!("messages from before the first session are not kept: {error}");
-                self.update(|status| status.notice = Some(problem.clone()));
-                // It is set once, as the buffer is started once.
-                let _ = self.startup_problem.set(problem);
+                let problem = "messages from before the first session are not kept";
+                return self.note_startup(format!("{problem}: {error}"));
             }
         }
+        if asked > most {
+            let problem = format!("the startup buffer has {most} bytes, and not {asked}");
+            let text = format!("protolog: {problem}\nhelp: ask for at most {most} bytes\n");
+            text_queue::write_line(text.as_bytes());
+            self.note_startup(problem);
+        }
+    }
+
+    /// Notes what is not as asked with the startup buffer.
+    fn note_startup(&self, problem: String) {
+        self.update(|status| status.notice = Some(problem.clone()));
+        // It is set once, as the buffer is started once.
+        let _ = self.startup_problem.set(problem);
     }
 
     /// Returns the startup buffer, until a session has its messages.

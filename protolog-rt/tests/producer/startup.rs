@@ -146,3 +146,24 @@ fn a_startup_buffer_that_is_too_large_is_no_secret() {
     let trace = service.stop(session);
     trace.check(&[child.end()]);
 }
+
+/// One that is larger than any can be has less: the program is told once, and the messages are
+/// kept.
+#[test]
+fn a_startup_buffer_that_is_cut_to_the_most_is_no_secret() {
+    let Some(service) = Service::stopped() else { return };
+    let mut child = service.child(&format!("count=20 startup={}", 300 << 20), "cut");
+    let notice = "the startup buffer has 268435456 bytes, and not 314572800";
+    let status = child.tell("status");
+    assert!(status.contains(notice), "{status}");
+    let line = format!("protolog: {notice}\nhelp: ask for at most 268435456 bytes\n");
+    assert_eq!(child.errors(), line);
+    // The most is not too much.
+    let mut whole = service.child(&format!("count=20 startup={}", 256 << 20), "whole");
+    let status = whole.tell("status");
+    assert!(status.contains("notice: None"), "{status}");
+    assert_eq!(whole.errors(), "");
+    for child in [child, whole] {
+        child.end();
+    }
+}

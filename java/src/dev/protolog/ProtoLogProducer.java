@@ -1,6 +1,7 @@
 package dev.protolog;
 
 import dev.protolog.internal.perfetto.Producer;
+import dev.protolog.internal.session.SettingRange;
 import dev.protolog.internal.text.LevelSet;
 import java.util.Objects;
 
@@ -59,13 +60,11 @@ public final class ProtoLogProducer {
          * what it costs in a session of this process, whether or not there is a service; once the
          * buffer is full, a drop.
          *
-         * @throws IllegalArgumentException if the size is negative
+         * @param bytes 1 GiB at most; 0 for no buffer, as by default
+         * @throws IllegalArgumentException if the size is negative, or more
          */
         public Connect startupBuffer(int bytes) {
-            if (bytes < 0) {
-                throw new IllegalArgumentException("a startup buffer of " + bytes + " bytes");
-            }
-            startupBytes = bytes;
+            startupBytes = SettingRange.within("startupBuffer", bytes, 0, SettingRange.MAX_BUFFER);
             return this;
         }
 

@@ -18,6 +18,8 @@ final class BuilderTest {
 
     static void run() {
         refused("bufferBytes(5) is not from 262144 to 1073741824", () -> builder().bufferBytes(5));
+        refused("startupBuffer(1073741825) is not from 0 to 1073741824", () -> new ProtoLogProducer.Connect().startupBuffer((1 << 30) + 1));
+        refused("startupBuffer(-1) is not from 0 to 1073741824", () -> new ProtoLogProducer.Connect().startupBuffer(-1));
         refused("maxStringBytes(5000) is not from 64 to 4096", () -> builder().maxStringBytes(5000));
         refused("compress(10) is not from 1 to 9", () -> builder().compress(10));
         refused("segmentBytes(0) is not more than 0", () -> builder().segmentBytes(0));

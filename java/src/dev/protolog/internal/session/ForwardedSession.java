@@ -32,8 +32,6 @@ import java.util.stream.Stream;
 public final class ForwardedSession implements ExitingSession {
     private static final int BUFFER = 4 << 20;
     private static final int PAGE = 4096;
-    /** The largest buffer of messages that are kept for a session. */
-    private static final int MAX_KEPT = 1 << 30;
     private static final int MAX_STRING = 4096;
     /** The longest that threads within a message are waited for at the end, in nanoseconds. */
     private static final long LONGEST_CALL = 100_000_000;
@@ -157,11 +155,11 @@ public final class ForwardedSession implements ExitingSession {
     /**
      * Starts a session that keeps the first messages, for another one. Nobody waits for its end.
      *
-     * @param bytes the size of its buffer
+     * @param bytes the size of its buffer, at most {@link SettingRange#MAX_BUFFER}
      * @throws IOException if there is no memory for it
      */
     public static ForwardedSession keep(Filter filter, int bytes) throws IOException {
-        int pages = (int) ((Math.min((long) bytes, MAX_KEPT) + PAGE - 1) / PAGE);
+        int pages = (bytes + PAGE - 1) / PAGE;
         ForwardedSession session = new ForwardedSession(core(filter, 0, pages * PAGE), null, () -> 0);
         SessionCore core = session.core;
         try {
