@@ -74,6 +74,19 @@ pub mod packet {
     /// Ours, repeated, see [`super::passed_over`]: messages that sampling passed over before this
     /// packet.
     pub const PASSED_OVER: u32 = 1009;
+    /// Ours, see [`super::refusal`]: a program that was asked to record this trace's session does
+    /// not.
+    pub const REFUSAL: u32 = 1010;
+}
+
+/// Our `TracePacket.REFUSAL`.
+pub mod refusal {
+    /// string, for people: why
+    pub const REASON: u32 = 1;
+    /// uint32: the process
+    pub const PID: u32 = 2;
+    /// string: its program
+    pub const PROGRAM: u32 = 3;
 }
 
 /// Bits of `TracePacket.sequence_flags`

@@ -45,6 +45,7 @@ pub use log::render::Rendering;
 pub use log::values::{Values, beginning, shortened};
 pub use losses::loss::{Loss, LossCause, LossReason};
 pub use losses::passed_over::PassedOver;
+pub use losses::refusal::Refusal;
 pub use losses::stats::{BufferStats, EndReason, EndedEarly, ServiceLosses, Stats};
 pub use merge::{MergeError, MergeInput, Merged, merge, merge_within};
 pub use output::json::JsonWriter;

@@ -2,4 +2,5 @@
 
 pub(crate) mod loss;
 pub(crate) mod passed_over;
+pub(crate) mod refusal;
 pub(crate) mod stats;

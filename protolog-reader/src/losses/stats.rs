@@ -1,6 +1,6 @@
 //! Statistics of the reading: amounts, and everything that went wrong.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub use protolog_core::BufferStats;
 use protolog_core::Level;
@@ -8,6 +8,7 @@ use protolog_core::schema::{buffer_stats, trace_stats};
 use protozero::{DecodeError, Field};
 
 use crate::losses::loss::LossReason;
+use crate::losses::refusal::Refusal;
 
 /// Statistics of a whole log. Everything that is not an entry with its complete text is in one of
 /// these counts.
@@ -63,6 +64,8 @@ pub struct Stats {
     /// Ids of processes whose session has a beginning and no end: they were killed, or are still
     /// running.
     pub unended: Vec<u32>,
+    /// Programs that the tracing service asked to record the session, and that did not.
+    pub refusals: BTreeSet<Refusal>,
     /// Position and reason, if reading ended before the end of the trace.
     pub ended_early: Option<EndedEarly>,
     /// The losses that the tracing service last reported.

@@ -35,6 +35,13 @@
 //! {"type":"unended","pid":1234}
 //! ```
 //!
+//! and before those one for each program that the tracing service asked to record, and that did
+//! not:
+//!
+//! ```json
+//! {"type":"refusal","pid":1234,"program":"app","reason":"it records 32 others, the most at a time"}
+//! ```
+//!
 //! Where several messages have one id, and the values fit more than one of them, or none, the
 //! message is a guess, and has `message_guessed`.
 //!
@@ -200,6 +207,13 @@ impl<'a> JsonWriter<'a> {
 
     /// Appends the lines that follow the last item.
     pub fn write_end(&self, out: &mut Vec<u8>) {
+        for refusal in &self.log.stats().refusals {
+            out.extend_from_slice(b"{\"type\":\"refusal\"");
+            push_number(out, "pid", refusal.pid);
+            push_member(out, "program", &refusal.program);
+            push_member(out, "reason", &refusal.reason);
+            out.extend_from_slice(b"}\n");
+        }
         for pid in &self.log.stats().unended {
             out.extend_from_slice(format!("{{\"type\":\"unended\",\"pid\":{pid}}}\n").as_bytes());
         }

@@ -33,6 +33,9 @@ impl fmt::Display for Summary<'_> {
         if stats.damaged_bytes > 0 {
             writeln!(f, "{}", resync::describe(stats.damaged_bytes))?;
         }
+        for refusal in &stats.refusals {
+            writeln!(f, "{refusal}")?;
+        }
         self.losses(f)?;
         for hash in self.0.dictionary().missing() {
             writeln!(

@@ -43,6 +43,7 @@ pub(crate) struct Packet<'a> {
     pub(crate) process_tree: Option<Field<'a>>,
     pub(crate) sequence_info: Option<Field<'a>>,
     pub(crate) trace_stats: Option<Field<'a>>,
+    pub(crate) refusal: Option<Field<'a>>,
     pub(crate) compressed: Option<Field<'a>>,
     /// The pid that the process of a descriptor has, if that names another one; see
     /// `merge/processes_apart.rs`.
@@ -122,6 +123,7 @@ impl<'a> Packet<'a> {
             packet::THREAD_DESCRIPTOR => self.thread = nested(field)?,
             packet::SEQUENCE_INFO => self.sequence_info = nested(field)?,
             packet::TRACE_STATS => self.trace_stats = nested(field)?,
+            packet::REFUSAL => self.refusal = nested(field)?,
             packet::COMPRESSED_PACKETS | ZSTD_COMPRESSED_PACKETS => {
                 self.compressed = nested(field)?;
             }

@@ -18,6 +18,7 @@
 //! | [`commands`], [`config`] | what the service asks for, decoded |
 //! | [`worker`] | the thread that forwards: commands, rounds, flushes |
 //! | [`instance`], [`sequence`] | a session of the service: its sequences, its dictionary |
+//! | [`refusals`] | sessions that are not recorded |
 //! | [`startup`] | messages from before the first session |
 //! | [`outlet`] | the shared memory, writer ids, and what the service is told of them |
 //!
@@ -33,6 +34,7 @@ pub mod fuzzing;
 mod instance;
 mod link;
 mod outlet;
+mod refusals;
 mod sequence;
 mod startup;
 mod worker;

@@ -12,6 +12,7 @@ use super::config::SourceConfig;
 use super::instance::{Instance, Round, Scope};
 use super::link::{Link, Receiver};
 use super::outlet::{Outlet, PATIENCE, PAUSE};
+use super::refusals::Refusals;
 use super::{SharedStatus, TIDY_INTERVAL};
 use crate::session::forwarded;
 use crate::sys::thread::block_signals;
@@ -54,6 +55,7 @@ struct Commands {
 struct Worker {
     outlet: Outlet,
     instances: Vec<Instance>,
+    refusals: Refusals,
     commands: Arc<Commands>,
     state: Arc<SharedStatus>,
     /// When chunks that are being written are copied next.
@@ -70,6 +72,7 @@ pub(super) fn serve(link: Link, state: &Arc<SharedStatus>) -> String {
     let worker = Worker {
         outlet: Outlet::new(memory, sender, Arc::clone(&commands.is_closed)),
         instances: Vec::new(),
+        refusals: Refusals::default(),
         commands: Arc::clone(&commands),
         state: Arc::clone(state),
         next_look: Instant::now(),
@@ -192,6 +195,7 @@ impl Worker {
                     self.instances.swap_remove(at).stop(&mut self.outlet)?;
                     self.report_sessions();
                 }
+                self.refusals.end(id, &mut self.outlet)?;
                 self.outlet.notify("NotifyDataSourceStopped", id)
             }
             Command::Flush { ids, request, flags } => {
@@ -199,6 +203,9 @@ impl Worker {
                 let mut is_whole = true;
                 for instance in self.instances.iter_mut().filter(|it| ids.contains(&it.id)) {
                     is_whole &= instance.flush(with_head, &mut self.outlet)?;
+                }
+                if with_head {
+                    self.refusals.repeat(&ids, &mut self.outlet)?;
                 }
                 // A flush that is not answered is one that the service reports as failed.
                 self.outlet.commit(is_whole.then_some(request))
@@ -233,16 +240,19 @@ impl Worker {
             self.state.update(|status| status.notice = Some(notice.into()));
         }
         if self.instances.len() >= MAX_SESSIONS {
-            // The service waits for an answer before it starts the others of the same trace.
             let notice =
                 format!("more than {MAX_SESSIONS} sessions at a time; one does not record");
             self.state.update(|status| status.notice = Some(notice));
+            let reason = format!("it records {MAX_SESSIONS} others, the most at a time");
+            self.refusals.add((id, source.target_buffer), reason, &mut self.outlet)?;
+            // The service waits for an answer before it starts the others of the same trace.
             return self.outlet.notify("NotifyDataSourceStarted", id);
         }
         self.outlet.wait_at_most(PATIENCE);
         let thread = thread::current();
         let startup = self.state.startup().take();
         let kept = startup.as_ref().map(|startup| &*startup.session);
+        let target = source.target_buffer;
         match Instance::start(id, source, thread, &self.state, kept, &mut self.outlet) {
             Ok(Ok(mut instance)) => {
                 if let Some(startup) = startup {
@@ -253,6 +263,7 @@ impl Worker {
             Ok(Err(error)) => {
                 *self.state.startup() = startup;
                 self.state.update(|status| status.notice = Some(error.to_string()));
+                self.refusals.add((id, target), error.to_string(), &mut self.outlet)?;
             }
             Err(error) => {
                 if let Some(startup) = &startup {

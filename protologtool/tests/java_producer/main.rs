@@ -12,6 +12,7 @@ mod hostile;
 mod losses;
 mod places;
 mod reconnects;
+mod refused;
 mod sampled;
 mod service;
 mod startup;

@@ -3,6 +3,7 @@
 mod endless;
 mod hostile;
 mod names;
+mod refused;
 mod unwritable;
 
 use perfetto_ipc::SessionConfig;

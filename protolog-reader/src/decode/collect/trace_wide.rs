@@ -6,6 +6,7 @@ use protozero::{DecodeError, Field};
 
 use super::Collected;
 use crate::inputs::pid_apart::name_suffix;
+use crate::losses::refusal;
 use crate::losses::stats::{self, ServiceLosses};
 use crate::packets::trace_packet::Packet;
 use crate::sequences::thread;
@@ -59,7 +60,7 @@ impl Collected {
                 None => self.stats.service = ServiceLosses::parse(stats)?,
             }
         }
-        Ok(())
+        refusal::note(packet, &mut self.stats.refusals)
     }
 
     fn name_thread(&mut self, pid: Option<u32>, tid: Option<u32>, name: Option<String>) {

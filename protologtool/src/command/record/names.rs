@@ -1,5 +1,5 @@
 //! The names in a configuration that nothing answers to: a data source that no program offers, a
-//! group that none has.
+//! group that none has; and the programs that were asked to record, and do not.
 //!
 //! The service takes any name, since a program may come that answers to it, and the trace is then
 //! without what was asked for. So both are said once the session is over.
@@ -13,6 +13,7 @@ use crate::suggest::{did_you_mean, did_you_mean_group};
 use perfetto_ipc::{ConfigNames, Consumer, Error, PROTOLOG_SOURCE, asked_names};
 use protolog_core::control::matches_group;
 use protolog_core::schema::{group, packet, viewer_config};
+use protolog_reader::Refusal;
 use protozero::{DecodeError, Reader};
 use std::collections::BTreeSet;
 
@@ -36,6 +37,8 @@ pub(super) struct AskedNames {
     group_bytes: usize,
     /// The trace has packets whose contents are not looked at.
     is_compressed: bool,
+    /// The programs that do not record.
+    refusals: BTreeSet<Refusal>,
 }
 
 impl AskedNames {
@@ -63,9 +66,15 @@ impl AskedNames {
 
     /// Returns the warnings, each with its advice.
     pub(super) fn warnings(&self) -> Vec<String> {
+        let refused = self.refusals.iter().map(|refusal| {
+            format!(
+                "warning: {refusal}\n\
+                 help: end other sessions of the tracing service, and record again\n"
+            )
+        });
         let missing = self.asked.data_sources.difference(&self.offered);
-        let mut warnings: Vec<_> =
-            missing.map(|name| self.warning_of_source(name)).filter(|it| !it.is_empty()).collect();
+        let missing = missing.map(|name| self.warning_of_source(name)).filter(|it| !it.is_empty());
+        let mut warnings: Vec<_> = refused.chain(missing).collect();
         let is_offered = !self.groups.is_empty() || self.offered.contains(PROTOLOG_SOURCE);
         if self.is_compressed || !is_offered {
             return warnings;
@@ -105,11 +114,17 @@ impl AskedNames {
 
     fn look(&mut self, packet: &[u8]) -> Result<(), DecodeError> {
         for packet in Reader::new(packet) {
-            for field in packet?.as_message()? {
+            let fields = packet?.as_message()?;
+            for field in fields.clone() {
                 let field = field?;
                 match field.number {
                     packet::PROTOLOG_VIEWER_CONFIG => self.look_at_groups(field.as_message()?)?,
                     packet::COMPRESSED_PACKETS => self.is_compressed = true,
+                    packet::REFUSAL => {
+                        if let Some(refusal) = Refusal::of_packet(fields.clone()) {
+                            refusal.add_to(&mut self.refusals);
+                        }
+                    }
                     _ => {}
                 }
             }

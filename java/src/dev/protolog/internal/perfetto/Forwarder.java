@@ -1,8 +1,10 @@
 package dev.protolog.internal.perfetto;
 
 import dev.protolog.internal.process.PassingErrors;
+import dev.protolog.internal.process.RunningProgram;
 import dev.protolog.internal.process.RuntimeThread;
 import dev.protolog.internal.proto.ProtoReader;
+import dev.protolog.internal.proto.ProtoWriter;
 import dev.protolog.internal.session.ForwardedSession;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -34,6 +36,10 @@ final class Forwarder implements Runnable {
     private static final int MAX_COMMAND_BYTES = 4 << 20;
     /** The most sessions that record a process at a time. */
     private static final int MAX_SESSIONS = 32;
+    /** The most sessions that are not recorded, and of which that is said again. */
+    private static final int MAX_REFUSALS = 256;
+    /** Our field of a packet. */
+    private static final int REFUSAL = 1010;
     /** The reason of a flush in its flags, and the value for one of a series. */
     private static final long REASON = 0xf;
     private static final long PERIODIC = 1;
@@ -48,6 +54,8 @@ final class Forwarder implements Runnable {
     private final List<Instance> instances = new ArrayList<>();
     /** Those that are complete since the program is ending. */
     private final List<Instance> ended = new ArrayList<>();
+    /** The sessions that are not recorded, some of them. */
+    private final List<Refused> refusals = new ArrayList<>();
     /** The connection is over. */
     private volatile boolean isClosed;
     /** The program leaves the service. */
@@ -60,6 +68,13 @@ final class Forwarder implements Runnable {
     private boolean isRepeated;
     private long interval = INTERVAL;
     private long nextLook = System.nanoTime();
+
+    /**
+     * A session that is not recorded.
+     *
+     * @param target the service's buffer
+     */
+    private record Refused(long id, int target, String reason) {}
 
     Forwarder(Link link, ProducerState state) {
         this.link = link;
@@ -162,6 +177,8 @@ final class Forwarder implements Runnable {
                 if (instance != null) {
                     stop(instance);
                 }
+                writeRefusals(List.of(command.id()));
+                refusals.removeIf(refused -> refused.id == command.id());
                 outlet.notify("NotifyDataSourceStopped", command.id());
             }
             case FLUSH -> {
@@ -170,6 +187,9 @@ final class Forwarder implements Runnable {
                     if (command.ids().contains(instance.id)) {
                         instance.flush(withHead);
                     }
+                }
+                if (withHead) {
+                    writeRefusals(command.ids());
                 }
                 outlet.commit(command.request());
             }
@@ -205,8 +225,9 @@ final class Forwarder implements Runnable {
         }
         ServiceWriter own = instances.size() < MAX_SESSIONS ? outlet.register(config.target()) : null;
         if (own == null) {
-            String what = instances.size() < MAX_SESSIONS ? "writers" : "sessions";
-            state.setNotice("a session does not record: there are too many " + what);
+            boolean isSessionTooMany = instances.size() >= MAX_SESSIONS;
+            state.setNotice("a session does not record: there are too many " + (isSessionTooMany ? "sessions" : "writers"));
+            refuse(id, config.target(), isSessionTooMany ? "it records " + MAX_SESSIONS + " others, the most at a time" : "there are too many writers");
         } else {
             start(id, config, own);
         }
@@ -221,6 +242,7 @@ final class Forwarder implements Runnable {
         } catch (IOException e) {
             state.setNotice("a session can't start: " + e.getMessage());
             outlet.unregister(own);
+            refuse(id, config.target(), e.getMessage());
             return;
         }
         Instance instance;
@@ -243,6 +265,35 @@ final class Forwarder implements Runnable {
         }
         interval = INTERVAL;
         state.setSessions(instances.size());
+    }
+
+    /**
+     * Says in the trace of a session that it is not recorded: now, at each flush and at the end, in
+     * case a ring has overwritten it.
+     */
+    private void refuse(long id, int target, String why) throws IOException {
+        Refused refused = new Refused(id, target, why);
+        if (refusals.size() < MAX_REFUSALS) {
+            refusals.add(refused);
+        }
+        write(refused);
+    }
+
+    private void writeRefusals(List<Long> ids) throws IOException {
+        for (Refused refused : refusals) {
+            if (ids.contains(refused.id)) {
+                write(refused);
+            }
+        }
+    }
+
+    private void write(Refused refused) throws IOException {
+        ServiceWriter writer = outlet.register(refused.target);
+        if (writer != null) {
+            ProtoWriter refusal = new ProtoWriter().string(1, refused.reason).varint(2, RunningProgram.pid()).string(3, RunningProgram.name());
+            outlet.write(writer, List.of(new ProtoWriter().message(REFUSAL, refusal).done()));
+            outlet.unregister(writer);
+        }
     }
 
     /** Ends a session of a connection that is over, whatever becomes of it. */
