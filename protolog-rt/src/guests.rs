@@ -8,8 +8,9 @@ use crate::level::{self, GroupInfo};
 use crate::log;
 use crate::loss::LossCause;
 use crate::message_table::{self, NewMessage};
+use crate::producer::{self, Connect};
 use crate::site::GroupLevel;
-use crate::sys::copies::{self, Host, Interface, NewGroup, NewTemplate, announce};
+use crate::sys::copies::{self, Host, Interface, NewGroup, NewTemplate, ServiceState, announce};
 use crate::text;
 use crate::writer::arg_slice::ArgSlice;
 use crate::writer::slice::{Slice, enter_span, leave_span, next_span};
@@ -88,6 +89,22 @@ impl Host for Guests {
         let init = Init::new();
         let init = if directory.is_empty() { init } else { init.directory(directory) };
         init.listen_for_guest();
+    }
+
+    fn connect(startup_bytes: usize, startup_severity: u8) {
+        let connect = Connect::new().startup_buffer(startup_bytes);
+        connect.startup_log_from(level_of(startup_severity)).start();
+    }
+
+    fn service_state(take: impl FnOnce(ServiceState<&str>)) {
+        let status = producer::status();
+        take(ServiceState {
+            is_connected: status.is_connected,
+            sessions: status.sessions,
+            lost: status.lost,
+            last_error: status.last_error.as_deref(),
+            notice: status.notice.as_deref(),
+        });
     }
 }
 

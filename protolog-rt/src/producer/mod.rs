@@ -39,6 +39,8 @@ mod sequence;
 mod startup;
 mod worker;
 
+use crate::level;
+use crate::sys::copies::{self, ServiceState};
 use crate::sys::environment::variable;
 use crate::sys::fork::{ForkLock, Order, is_incomplete};
 use crate::sys::thread::block_signals;
@@ -117,6 +119,9 @@ pub struct Status {
 /// goes away, its sessions end, and the attempts begin again. Sessions of the process's own go on
 /// beside them.
 ///
+/// In a library with a copy of this runtime that has joined the program's, that one joins the
+/// service, for the groups of both, as [`Init::start`](crate::Init::start) has it listen.
+///
 /// Further calls have no effect. A forked child is not connected unless it calls this itself.
 ///
 /// A message that a call has returned from is in the service's memory at most 10 ms later, if the
@@ -186,6 +191,10 @@ impl Connect {
 
 fn connect_with(options: Connect) {
     guarded(|| {
+        level::look_for_host();
+        if let Some(host) = copies::host() {
+            return host.connect(options.startup_buffer, options.startup_log_from.severity());
+        }
         let mut producer = PRODUCER.lock();
         let process = std::process::id();
         let is_running = |it: &Producer| it.process == process && it.has_thread;
@@ -211,6 +220,11 @@ fn connect_with(options: Connect) {
 /// Returns the state of the connection; all is false and none before [`connect`].
 pub fn status() -> Status {
     guarded(|| {
+        if let Some(host) = copies::host() {
+            let ServiceState { is_connected, sessions, lost, last_error, notice } =
+                host.service_state();
+            return Status { is_connected, sessions, last_error, notice, lost };
+        }
         let producer = PRODUCER.lock();
         let own = producer.as_ref().filter(|running| running.process == std::process::id());
         own.map_or_else(Status::default, |running| running.state.status())

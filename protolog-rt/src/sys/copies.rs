@@ -20,8 +20,10 @@
 //! - *kept*: the host's module is never unloaded, from before its interface is used on.
 
 mod interface;
+mod service_state;
 
 pub(crate) use interface::{Handle, Host, Interface, NewGroup, NewTemplate, VERSION, interface};
+pub(crate) use service_state::ServiceState;
 
 use super::modules::{self, Module};
 use super::pin;

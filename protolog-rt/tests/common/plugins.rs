@@ -72,7 +72,17 @@ pub(crate) struct Host {
 impl Host {
     /// Starts it with `$PROTOLOG_RUNTIME_DIR` and the variable `PROTOLOG`.
     pub(crate) fn start(directory: &Path, settings: &str) -> Self {
+        Self::start_with(directory, settings, &[])
+    }
+
+    /// Likewise, and with these variables.
+    pub(crate) fn start_with(
+        directory: &Path,
+        settings: &str,
+        variables: &[(&str, PathBuf)],
+    ) -> Self {
         let mut command = Command::new(&fixture().host);
+        command.envs(variables.iter().map(|(name, path)| (name, path)));
         command.env("PROTOLOG_RUNTIME_DIR", directory.join("operators"));
         command.env("PROTOLOG_STATE", directory.join("settings")).env("PROTOLOG", settings);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -10,6 +10,7 @@
 //! - *borrowed*: an argument lives through the call, but for a [`Handle`] and its word, which
 //!   live as long as the host.
 
+use super::service_state::{ServiceState, TakeState, lend, take_state};
 use crate::sync::{AtomicU32, Ordering};
 use protolog_core::{Arg, MAX_PARAMS};
 use std::ffi::c_void;
@@ -52,6 +53,10 @@ pub(crate) trait Host {
     fn show(severity: u8, tag: &str, text: &str);
     /// Listens to operators; an empty directory is the usual one.
     fn listen(directory: &str);
+    /// Joins Perfetto's tracing service, and keeps so many bytes of messages for it.
+    fn connect(startup_bytes: usize, startup_severity: u8);
+    /// Passes on the state of the connection with the service.
+    fn service_state(take: impl FnOnce(ServiceState<&str>));
 }
 
 /// A group to be registered.
@@ -146,6 +151,8 @@ pub(crate) struct Interface {
     count_lost: unsafe extern "C" fn(Handle, u8, u32),
     show: unsafe extern "C" fn(u8, Text, Text),
     listen: unsafe extern "C" fn(Text),
+    connect: extern "C" fn(usize, u8),
+    service_state: unsafe extern "C" fn(*mut c_void, TakeState),
 }
 
 /// Makes the interface of this copy.
@@ -163,6 +170,8 @@ pub(crate) const fn interface<H: Host>() -> Interface {
         count_lost: count_lost::<H>,
         show: show::<H>,
         listen: listen::<H>,
+        connect: connect::<H>,
+        service_state: service_state::<H>,
     }
 }
 
@@ -336,6 +345,20 @@ impl Interface {
         // SAFETY: *announced*; *borrowed*: the text lives through the call.
         unsafe { (self.listen)(Text::new(directory)) }
     }
+
+    /// As [`Host::connect`].
+    pub(crate) fn connect(&self, startup_bytes: usize, startup_severity: u8) {
+        (self.connect)(startup_bytes, startup_severity);
+    }
+
+    /// Returns the state of the host's connection with Perfetto's tracing service.
+    pub(crate) fn service_state(&self) -> ServiceState<String> {
+        let mut taken = ServiceState::default();
+        // SAFETY: *announced*; `take_state` gets the address of what it is for, which lives
+        // through the call.
+        unsafe { (self.service_state)((&raw mut taken).cast(), take_state) };
+        taken
+    }
 }
 
 // The host's side. Each function gets the arguments that its namesake of `Interface` passes.
@@ -433,4 +456,13 @@ unsafe extern "C" fn show<H: Host>(severity: u8, tag: Text, text: Text) {
 unsafe extern "C" fn listen<H: Host>(directory: Text) {
     // SAFETY: *borrowed*: `Interface::listen` made it of a string.
     H::listen(unsafe { directory.text() });
+}
+
+extern "C" fn connect<H: Host>(startup_bytes: usize, startup_severity: u8) {
+    H::connect(startup_bytes, startup_severity);
+}
+
+unsafe extern "C" fn service_state<H: Host>(to: *mut c_void, take: TakeState) {
+    // SAFETY: `Interface::service_state` has passed both.
+    H::service_state(|state| unsafe { lend(state, to, take) });
 }
