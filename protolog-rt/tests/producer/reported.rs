@@ -180,3 +180,59 @@ fn many_threads_at_once_leave_no_gap_that_is_not_counted() {
     let lost: u64 = trace.log().stats().lost.values().sum();
     assert_eq!(trace.texts().len() as u64 + lost, logged, "found and {lost} lost, logged");
 }
+
+/// A program whose forked children end by `exit`, as those of `daemon` do, while its service runs
+/// and while it stands still. (Handlers of a tracing library crashed there: ceph/ceph#4073.)
+#[test]
+fn a_forked_child_that_exits_leaves_the_connection_alone() {
+    let Some(service) = Service::start() else { return };
+    let mut child = service.child("count=50", "exits");
+    let session = service.session(&all());
+    child.tell("enabled");
+    child.tell("log");
+    child.tell("fork-exit");
+    service.signal("STOP");
+    child.tell("fork-exit");
+    service.signal("CONT");
+    child.tell("log");
+    child.tell("fork-exit");
+    let trace = service.stop(session);
+    trace.check(&[child.end()]);
+}
+
+/// Consumers that go away within a session, one after the other, while the service asks for a flush
+/// each 20 ms. (After hours of that a producer's data stopped: google/perfetto#4095.)
+#[test]
+fn consumers_that_go_away_leave_nothing_behind() {
+    let Some(service) = Service::start() else { return };
+    let mut child = service.child("threads=3 count=200 size=40", "segments");
+    // `flush_period_ms` and its value.
+    let config = [all().encode(), vec![13 << 3, 20]].concat();
+    let mut before = [0; 3];
+    for round in 0..40 {
+        child.tell("sessions 0");
+        let mut consumer = service.consumer();
+        consumer.enable(&config).expect("start a session");
+        child.tell("sessions 1");
+        child.ask("log");
+        if round % 2 == 0 {
+            thread::sleep(Duration::from_millis(30));
+        }
+        drop(consumer);
+        child.expect("done");
+        if round == 9 {
+            child.tell("sessions 0");
+            before = child.resources();
+        }
+    }
+    child.tell("sessions 0");
+    let [threads, files, maps] = child.resources();
+    assert_eq!([threads, files], before[..2], "threads, files: {:?}", child.open_files());
+    assert!(maps <= before[2] + 8, "{maps} parts of memory, {} before", before[2]);
+    let seen = child.logged().len();
+    let session = service.session(&all());
+    child.tell("sessions 1");
+    child.tell("log");
+    let trace = service.stop(session);
+    trace.check(&[child.end()[seen..].to_vec()]);
+}
