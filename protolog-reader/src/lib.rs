@@ -57,7 +57,8 @@ pub use pages::page_options::{Decompressed, PageOptions};
 pub use protolog_core::control::rate::Rate;
 pub use protolog_core::{Arg, Level};
 pub use protolog_recording::{
-    Flaw, FoundRecording, Recording, RecordingError, Recovered, Tail, TraceFile, TraceSurvey,
+    FatalSignal, Flaw, FoundRecording, Recording, RecordingError, Recovered, Tail, TraceFile,
+    TraceSurvey,
 };
 pub use protolog_recording::{
     find as find_recording, find_in as find_recordings_in, places as places_of_recording,

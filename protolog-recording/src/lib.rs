@@ -23,6 +23,7 @@
 #![forbid(unsafe_code)]
 
 mod chunks;
+mod event;
 mod find;
 mod packets;
 mod report;
@@ -34,6 +35,10 @@ mod tail;
 mod thread;
 mod write;
 
+pub use event::{
+    EVENT_GROUP, EVENT_LEVEL, EVENT_SEQUENCE, FatalSignal, MAX_CAUSE, event_file,
+    for_each_signal_template, is_fatal_signal_file,
+};
 pub use find::{FoundRecording, MEMORY, find, find_in, is_recording_name, places};
 pub use packets::PacketWriter;
 pub use report::{Flaw, Recovered};
@@ -86,6 +91,11 @@ impl<'a> Recording<'a> {
     /// keeps its messages, and of one that died before it began its file.
     pub fn trace(&self) -> Option<TraceFile> {
         TraceFile::read(self)
+    }
+
+    /// The fatal signal that ended the process, where the session waited for such.
+    pub fn fatal_signal(&self) -> Option<FatalSignal> {
+        FatalSignal::of(self)
     }
 
     /// True if messages were dropped or passed over before the process died, which the trace file

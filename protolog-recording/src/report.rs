@@ -16,6 +16,8 @@ pub struct Recovered {
     pub overwritten: u64,
     /// Messages that were lost for other reasons, which the trace has.
     pub lost: u64,
+    /// The fatal signal that ended the process, where its session waited for such.
+    pub signal: Option<&'static str>,
     /// The flaws of the recording.
     pub flaws: Vec<Flaw>,
 }

@@ -4,9 +4,11 @@
 //! |---|---|
 //! | 1 | clocks and boot id, the process and the dictionary (from the metadata), an instant at the start |
 //! | 2… | the packets of each writer, with losses where messages are missing; the thread's name |
+//! | 131072 | messages about fatal signals |
 //! | 1 | losses of all threads, including messages of threads that have no chunk left; an instant at the end |
 
 use super::chunks::{self, Chunk};
+use super::event;
 use super::rest::position;
 use super::sequence::{Missing, Part, SequenceReader};
 use super::{Flaw, Recording, Recovered, TraceSurvey};
@@ -78,6 +80,7 @@ pub(super) fn write(
         .counter(OTHER_MESSAGE_COUNT_AT)
         .saturating_sub(completed)
         .saturating_add(without_chunk);
+    event::write_signals(recording, to)?;
     recovery.write_losses(recording, vanished, ended, to)?;
     let end = match trace {
         Some(_) => "protolog session recovered",
@@ -138,6 +141,7 @@ impl Recovery {
     /// The report, with these flaws and those that the recording itself has.
     fn finish(self, recording: &Recording<'_>, found: [Counted; 4]) -> Recovered {
         let mut report = self.report;
+        report.signal = recording.fatal_signal().map(|signal| signal.name);
         report.flaws.extend(recording.newer_version().map(Flaw::Newer));
         let truncated: Counted = (Flaw::Truncated, recording.missing_bytes());
         let others: [Counted; 2] = [

@@ -2,6 +2,7 @@
 //! safe functions.
 //!
 //! - [`thread_end`], [`exit`]: functions that run last on a thread, and in the process.
+//! - [`signal`], [`fatal`]: signals that end the process, asked to or by a fault of it.
 //! - [`process`], [`thread`]: ids, the process's user, a thread's name, which signals it handles.
 //! - [`errno`]: the error number, which log calls leave as it was.
 //! - [`environment`]: variables, which a set-user-id program does not believe.
@@ -33,6 +34,7 @@ pub(crate) mod create;
 pub(crate) mod environment;
 pub(crate) mod errno;
 pub(crate) mod exit;
+pub(crate) mod fatal;
 pub(crate) mod file;
 pub(crate) mod file_lock;
 pub(crate) mod fork;

@@ -136,6 +136,17 @@ impl Builder {
         if let Some(place) = &self.record {
             return create(place).map(|(recorder, buffer)| (Some(recorder), buffer));
         }
+        if let Some(files) = self.triggers.as_ref().filter(|all| all.waits_for_signals) {
+            // Where the one can't be, the other one: a container loses its memory with it.
+            let place = FilePlace::of_file(&files.path)?;
+            let beside = || create(&RecordingPath::Beside(place.clone()));
+            let in_memory = || create(&RecordingPath::Memory);
+            let created = match self.recording_place(&place) {
+                RecordingPlace::Memory => in_memory().or_else(|_| beside()),
+                RecordingPlace::BesideTrace => beside().or_else(|_| in_memory()),
+            };
+            return created.map(|(recorder, buffer)| (Some(recorder), buffer));
+        }
         if let (FillPolicy::Stream, false, Some(place)) =
             (self.fill_policy, self.without_recording, place)
         {

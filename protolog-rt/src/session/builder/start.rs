@@ -68,6 +68,8 @@ impl Builder {
             _ => None,
         };
         let files = self.trigger_files()?;
+        let signals = self.watched_signals();
+        self.write_files_of_signals();
         let owner = SessionOwner::new(filter);
         let (recorder, buffer) = self.buffer(owner.session_id, &owner.filter, place.as_ref())?;
         let owner = owner
@@ -96,6 +98,9 @@ impl Builder {
             }
         };
         let triggers = triggers::start_thread(&core, self.triggers, files);
+        let triggers = triggers.and_then(|triggers| {
+            signals.map_or(Ok(()), |signals| signals.mark(&core)).map(|()| triggers)
+        });
         if let (Err(_), Some(recorder)) = (&triggers, core.kept_recorder()) {
             // Nothing was recorded to it.
             let _ = recorder.remove();

@@ -12,12 +12,16 @@ use crate::session::file::trace_file::{FileForm, TraceFile};
 use crate::session::life::events;
 use crate::session::packets::dictionary::all_groups;
 use crate::session::packets::messages;
+use crate::session::recording::recorder::RecordingPath;
 use crate::session::trigger::files::TriggerFiles;
+use crate::session::trigger::message;
 use crate::session::trigger::settings::Triggers;
+use crate::session::trigger::signal_files::SignalFiles;
 use crate::session::trigger::trigger_thread::TriggerThread;
 use crate::text_queue;
 use protolog_core::FillPolicy;
 use protolog_core::control::matches_group;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 impl Builder {
@@ -95,6 +99,26 @@ impl Builder {
         }
     }
 
+    /// Returns where fatal signals leave marks, if they do.
+    pub(super) fn watched_signals(&self) -> Option<WatchedSignals> {
+        let triggers = self.triggers.as_ref().filter(|all| all.waits_for_signals)?;
+        Some(WatchedSignals { files: triggers.path.clone(), is_all: self.record.is_none() })
+    }
+
+    /// Makes the files of earlier runs that fatal signals ended.
+    pub(super) fn write_files_of_signals(&self) {
+        let Some(triggers) = self.triggers.as_ref().filter(|all| all.waits_for_signals) else {
+            return;
+        };
+        let Ok(place) = FilePlace::of_file(&triggers.path) else { return };
+        let recording = match &self.record {
+            Some(RecordingPath::At(path)) => Some(path.as_path()),
+            _ => None,
+        };
+        let (mode, keep, reports) = (self.form.mode, triggers.keep, self.reports_losses);
+        SignalFiles { place: &place, recording, mode, keep, reports }.write();
+    }
+
     /// Returns the files of triggers, where one was made and removed again.
     pub(super) fn trigger_files(&self) -> Result<Option<TriggerFiles>, Error> {
         let Some(Triggers { path, keep, .. }) = &self.triggers else { return Ok(None) };
@@ -104,6 +128,23 @@ impl Builder {
         let files = TriggerFiles::new(place, form.clone(), *keep);
         files.check_names()?;
         Ok(Some(files))
+    }
+}
+
+/// Where fatal signals leave marks.
+pub(super) struct WatchedSignals {
+    /// The path of the triggers' files.
+    files: PathBuf,
+    /// The recording is there for nothing else.
+    is_all: bool,
+}
+
+impl WatchedSignals {
+    /// Has fatal signals leave marks in the session's recording from now on.
+    pub(super) fn mark(&self, core: &Core) -> Result<(), Error> {
+        message::make_signals_known();
+        let recorder = core.kept_recorder();
+        recorder.map_or(Ok(()), |recorder| recorder.mark_signals(&self.files, self.is_all))
     }
 }
 

@@ -263,7 +263,7 @@ pub(in crate::session) fn completes_trace(recording: &File) -> bool {
 
 /// Opens the recording of a dead process, so that nobody else touches it until it is closed; none
 /// if its process lives, or another one has used it meanwhile.
-fn claim_dead(place: &Location, path: &Path) -> io::Result<Option<File>> {
+pub(in crate::session) fn claim_dead(place: &Location, path: &Path) -> io::Result<Option<File>> {
     let file = match place.open_regular() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         file => file?,

@@ -255,7 +255,7 @@ impl Active {
         self.core.buffer.discard();
         let is_needed = !is_named && how.is_surprise;
         match (self.core.kept_recorder(), summary) {
-            (Some(recorder), summary) if is_needed => {
+            (Some(recorder), summary) if is_needed && !recorder.is_for_signals() => {
                 recorder.leave();
                 summary
             }

@@ -28,23 +28,25 @@ use crate::session::packets::process_packet::describe_process;
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use crate::sys::close_on_fork::CloseOnFork;
 use crate::sys::create::{PRIVATE, random};
+use crate::sys::fatal::SignalMarks;
 use crate::sys::mapping::Mapping;
 use crate::sys::thread::without_write_signals;
 use crate::sys::time::boot_id;
 use crate::sys::{file, modules, process};
 use protolog_core::FillPolicy;
 use protolog_core::recorder::{
-    BuildId, ClockSource, Header, LOSSES, LOSSES_AT, MAGIC, METADATA_LOST_AT, METADATA_USED_AT,
-    NEEDLESS, OTHER_MESSAGE_COUNT_AT, POSITIONS, RING_AT, SESSION_ID_AT, VERSION, loss_key,
-    message_count_at, other_losses_at, record_header,
+    BuildId, ClockSource, EVENT_FILES_AT, Header, LOSSES, LOSSES_AT, MAGIC, MAX_EVENT_PATH,
+    METADATA_LOST_AT, METADATA_USED_AT, NEEDLESS, OTHER_MESSAGE_COUNT_AT, POSITIONS, RING_AT,
+    SESSION_ID_AT, VERSION, loss_key, message_count_at, other_losses_at, record_header,
 };
 use protolog_files::Location;
 use protolog_shmem::{Buffer, Memory, PAGE, size};
 use protozero::Heap;
 use std::fs::File;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::{io, iter};
 
 /// The default directory of recordings: memory that the kernel keeps until it is shut down.
@@ -98,6 +100,9 @@ pub(crate) struct Recorder {
     /// The positions of writers, if it is that of a stream.
     positions: Option<Memory>,
     metadata: Mutex<Metadata>,
+    /// The marks of fatal signals, if the session waits for such, and whether the recording is
+    /// there for nothing else.
+    marks: OnceLock<(SignalMarks, bool)>,
 }
 
 /// The session's own packets in the file: process and dictionary.
@@ -199,6 +204,7 @@ impl Recorder {
             header,
             positions,
             metadata,
+            marks: OnceLock::new(),
         };
         let mut process = protozero::Writer::new(Heap::new());
         describe_process(&mut process.message(), recorder.pid, &form.session_id, form.filter, None);
@@ -207,6 +213,19 @@ impl Recorder {
         let magic = u64::from_ne_bytes(MAGIC);
         recorder.header.u64(0).store(magic, Ordering::Release);
         Ok((Arc::new(recorder), buffer))
+    }
+
+    /// Has fatal signals leave marks from now on, for files beside `files`. `is_all`: the recording
+    /// is there for nothing else.
+    pub(in crate::session) fn mark_signals(&self, files: &Path, is_all: bool) -> Result<(), Error> {
+        let path = files.as_os_str().as_bytes();
+        if path.len() > MAX_EVENT_PATH {
+            return Err(failed(files)(io::Error::other("its path is too long for a recording")));
+        }
+        self.store_bytes(EVENT_FILES_AT, &[&(path.len() as u16).to_ne_bytes(), path].concat());
+        let marks = SignalMarks::new(&self.file).map_err(Error::Resources)?;
+        let _ = self.marks.set((marks, is_all));
+        Ok(())
     }
 
     /// Returns the path of the file.
@@ -233,6 +252,11 @@ impl Recorder {
         let found = self.file.if_open().and_then(|file| file.metadata().ok());
         found.is_some_and(|found| found.nlink() == 0)
             && !self.is_deletion_reported.swap(true, Ordering::Relaxed)
+    }
+
+    /// Returns whether it is there only for what a fatal signal leaves of the session.
+    pub(in crate::session) fn is_for_signals(&self) -> bool {
+        self.marks.get().is_some_and(|(_, is_all)| *is_all)
     }
 
     /// Leaves the file for recovery.

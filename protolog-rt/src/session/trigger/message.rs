@@ -8,17 +8,10 @@ use crate::level::{self, GroupInfo};
 use crate::message_table::{self, NewMessage};
 use crate::session::arbiter::causes::Fired;
 use crate::sys::once::ForkOnce;
+use protolog_core::message_id;
 use protolog_core::schema::{message, packet, sequence_flags, sequence_info};
-use protolog_core::{Level, message_id};
+use protolog_recording::{EVENT_GROUP, EVENT_LEVEL, for_each_signal_template};
 use protozero::Heap;
-
-/// The group's full name and tag.
-const GROUP: &str = "trigger";
-
-const LEVEL: Level = Level::Warn;
-
-/// The sequence, behind those of all writers.
-pub(super) const SEQUENCE: u32 = 1 << 17;
 
 /// A message whose text is known.
 #[derive(Clone, Copy, Debug)]
@@ -37,13 +30,7 @@ impl CauseMessage {
             0 => format!("trigger: {cause}"),
             _ => format!("trigger: {cause}; %d more were suppressed since its last file"),
         };
-        let group = group();
-        let id = message_id("", &template, LEVEL, group.name);
-        let template = &*template;
-        let new = NewMessage { id, template, names: "", level: LEVEL, group, place: "", at: None };
-        // Where the table is full, the name of the file has the cause.
-        let _ = message_table::signature_or_insert(new, message_table::MAX_ENTRIES);
-        Self { id, fired, suppressed }
+        Self { id: make_known(&template), fired, suppressed }
     }
 
     /// The message as a packet.
@@ -68,7 +55,24 @@ impl CauseMessage {
     }
 }
 
+/// Makes the texts of messages about fatal signals known to all traces: they are in a recording
+/// before a signal comes.
+pub(in crate::session) fn make_signals_known() {
+    for_each_signal_template(|template| _ = make_known(template));
+}
+
+/// Makes the text of a message known, and returns its id.
+fn make_known(template: &str) -> u64 {
+    let group = group();
+    let id = message_id("", template, EVENT_LEVEL, group.name);
+    let new =
+        NewMessage { id, template, names: "", level: EVENT_LEVEL, group, place: "", at: None };
+    // Where the table is full, the name of the file has the cause.
+    let _ = message_table::signature_or_insert(new, message_table::MAX_ENTRIES);
+    id
+}
+
 fn group() -> &'static GroupInfo {
     static GROUP_OF_TRIGGERS: ForkOnce<&'static GroupInfo> = ForkOnce::new();
-    GROUP_OF_TRIGGERS.get_or_make(|| level::create_group(GROUP, GROUP))
+    GROUP_OF_TRIGGERS.get_or_make(|| level::create_group(EVENT_GROUP, EVENT_GROUP))
 }

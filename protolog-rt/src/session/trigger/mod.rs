@@ -6,6 +6,7 @@
 //! | `settings` | what fires, and how much is kept: [`Triggers`](settings::Triggers) |
 //! | `trigger_thread` | the thread, from a cause to its file |
 //! | `files` | names, limits, and what is removed |
+//! | `signal_files` | the files of earlier runs that fatal signals ended |
 //! | `message` | the message that says why, in the trace itself |
 //!
 //! The state that threads of the program set is in `arbiter/causes.rs`; causes of the process,
@@ -14,6 +15,7 @@
 //! Invariant: nothing is written on a thread of the program, and no error here ends anything.
 
 pub(crate) mod files;
-mod message;
+pub(crate) mod message;
 pub(crate) mod settings;
+pub(crate) mod signal_files;
 pub(crate) mod trigger_thread;

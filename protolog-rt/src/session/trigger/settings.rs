@@ -55,6 +55,8 @@ pub struct Triggers {
     pub(in crate::session) conditions: Vec<(String, Condition)>,
     pub(in crate::session) window: EventWindow,
     pub(in crate::session) keep: KeptFiles,
+    /// A signal that ends the process leaves a mark in the recording.
+    pub(in crate::session) waits_for_signals: bool,
 }
 
 /// The messages that go into a file.
@@ -123,6 +125,7 @@ impl Triggers {
                 interval: Duration::from_secs(60),
             },
             keep: KeptFiles { files: 16, bytes: 256 << 20 },
+            waits_for_signals: false,
         }
     }
 
@@ -180,6 +183,38 @@ impl Triggers {
     /// (`panic = "abort"`) the file is written before, which takes at most a second.
     pub fn on_panic(self) -> Self {
         self.on("panic", Condition::Panic)
+    }
+
+    /// Fires at a signal by which a fault of the program ends it: SIGSEGV, SIGBUS, SIGFPE, SIGILL
+    /// and SIGABRT; the cause is its name. The session then has a recording
+    /// ([`Builder::record`](crate::Builder::record)), which survives the process: the signal leaves
+    /// a mark there, and the process dies as it would without that. The file comes of the next
+    /// start of a session with triggers and the same path, or of `protologtool recover`, and has
+    /// all that the ring had: [`Self::before`] is not for it. [`Self::keep_files`] counts such
+    /// files of earlier runs, too.
+    ///
+    /// ```
+    /// # use protolog_rt::{Session, Triggers};
+    /// # let dir = std::env::temp_dir().join(format!("protolog-on-fatal-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&dir)?;
+    /// let triggers = Triggers::to(dir.join("app.pftrace")).on_fatal_signals();
+    /// let session = Session::builder().enable_all().triggers(triggers).start()?;
+    /// assert!(session.recording().is_some());
+    /// // … SIGSEGV, and at the next start: app.sigsegv.20261127T220509.123Z.pftrace
+    /// # session.stop()?;
+    /// # std::fs::remove_dir_all(&dir)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// Handlers that were there before are called as before, those of the standard library, of a
+    /// JVM and of sanitizers included; where they let the program go on, the mark is taken back.
+    /// One that leaves by `siglongjmp` does not come back for that. A handler that is installed
+    /// later decides if it calls ours, so start the session after it. Signals that are ignored stay
+    /// so. An overflow of the stack is marked on threads with an alternate one: the main thread and
+    /// those of `std::thread` have it.
+    pub fn on_fatal_signals(mut self) -> Self {
+        self.waits_for_signals = true;
+        self
     }
 
     /// Sets how far a file goes back before its event: a minute by default, as far as the ring
