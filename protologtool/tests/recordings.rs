@@ -212,3 +212,45 @@ fn the_last_segment_of_a_dead_process_is_completed() {
         assert!(code == 2 && text.starts_with(expected), "{code} {text}");
     }
 }
+
+/// The environment variable with the directory in which a child of a test dies of a signal.
+const SIGNAL: &str = "PROTOLOG_TEST_SIGNAL";
+
+#[test]
+fn a_session_that_a_signal_ended_has_the_file_of_its_trigger() {
+    use protolog_rt::{ProtoLogGroup, Session, Triggers, i};
+    #[derive(ProtoLogGroup)]
+    enum Log {
+        Dead,
+    }
+    if let Some(dir) = std::env::var_os(SIGNAL) {
+        let dir = Path::new(&dir);
+        let triggers = Triggers::to(dir.join("app.pftrace")).on_fatal_signals();
+        let builder = Session::builder().enable_all().triggers(triggers);
+        let session = builder.record_at(dir.join("ring.rec")).start().unwrap();
+        i!(Log::Dead, "last words");
+        std::mem::forget(session);
+        std::process::abort();
+    }
+    let dir = temp_dir();
+    let mut child = Command::new(std::env::current_exe().unwrap());
+    let name = "a_session_that_a_signal_ended_has_the_file_of_its_trigger";
+    child.args(["--exact", name]).env(SIGNAL, dir.path()).current_dir(dir.path());
+    assert!(!child.output().unwrap().status.success());
+    let (code, text) = run(dir.path(), &["ring.rec", "-o", "crash.pftrace"]);
+    assert!(code == 0 && text.contains("; ended by SIGABRT\n"), "{code} {text}");
+    assert!(dir.path().join("ring.rec").exists(), "{text}");
+    let (code, text) = run(dir.path(), &["ring.rec"]);
+    assert!(code == 0 && text.contains("ring.rec: it is complete, and `"), "{code} {text}");
+    let names = names(dir.path());
+    let file = names.iter().find(|name| name.starts_with("app.sigabrt.")).expect("the file");
+    assert!(!names.contains(&"ring.rec".to_owned()), "{names:?}");
+    for file in [file, "crash.pftrace"] {
+        let mut tool = Command::new(env!("CARGO_BIN_EXE_protologtool"));
+        let output = tool.args(["read-log", file]).current_dir(dir.path()).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let lines: Vec<_> = text.lines().filter_map(|line| line.split_once(": ")).collect();
+        let texts: Vec<_> = lines.iter().map(|(_, text)| *text).collect();
+        assert_eq!(texts, ["last words", "trigger: SIGABRT"], "{text}");
+    }
+}

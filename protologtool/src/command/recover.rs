@@ -1,6 +1,7 @@
 //! `recover`: recordings of dead processes in, a trace out; or a trace file, which its recording
 //! completes in place.
 
+mod event;
 mod in_place;
 mod list;
 
@@ -14,7 +15,7 @@ use crate::logs::segment_names::{is_part, segments_of};
 use crate::logs::{pipe_input, trace_paths};
 use crate::output::{cant_read, is_standard, once, write_one};
 use crate::system::System;
-use in_place::Incomplete;
+use in_place::Left;
 use list::Inventory;
 use protolog_reader::{MergeInput, Recording, Recovered, printable, session_id};
 use std::io::{self, Read};
@@ -44,7 +45,8 @@ with the newest messages of all threads, and their texts. Everything that the pr
 as no newer messages took its place: those are counted, where they are missing. Several recordings become one trace.
 
 A recording that is damaged, cut off or of a newer version is recovered as far as it goes, and standard error says what \
-is missing. Recordings of this kind stay as they are; `--prune` removes those of dead processes after a day, or as \
+is missing. Of a session whose triggers wait for fatal signals, and that one ended, the file of the trigger is made without `-o`: it has the signal \
+in its name, and the recording is removed. Other recordings of this kind stay as they are; `--prune` removes those of dead processes after a day, or as \
 `--older-than` says. Neither it nor `--list` touches files of other users or links, or removes what a process records to.
 
 Exit codes: 0 done; 2 wrong command line, or nothing can be recovered, read, removed or written: nothing was written; 3 done, but a part of a \
@@ -78,8 +80,8 @@ struct Rescued {
     /// Empty if it is completed in place.
     trace: Vec<u8>,
     report: Recovered,
-    /// The trace file that is to be completed in place.
-    incomplete: Option<Incomplete>,
+    /// The file that is to be completed in place, or made beside others of its session.
+    left: Option<Left>,
 }
 
 pub(crate) fn run(args: &RecoverArgs, system: &dyn System) -> Result<Exit, Failure> {
@@ -103,12 +105,12 @@ pub(crate) fn run(args: &RecoverArgs, system: &dyn System) -> Result<Exit, Failu
         }
     }
     let mut is_whole = report_failures(failures, !rescued.is_empty(), system)?;
-    for Rescued { name, report, incomplete, .. } in &rescued {
+    for Rescued { name, report, left, .. } in &rescued {
         // Not among the bytes of the trace.
         let is_piped = args.output.as_deref().is_some_and(is_standard);
         let print = if is_piped { System::print_error } else { System::print };
         // The files that this command has locked are in use by nobody else.
-        let may_be_used = incomplete.is_none();
+        let may_be_used = left.is_none();
         let warn = |line: &str| system.print_error(line);
         is_whole &=
             report_recovered(name, report, may_be_used, system, |line| print(system, line), warn);
@@ -116,24 +118,30 @@ pub(crate) fn run(args: &RecoverArgs, system: &dyn System) -> Result<Exit, Failu
     if let Some(output) = &args.output {
         write_all(&rescued, output, args, system)?;
     }
-    is_whole &= complete_in_place(&rescued, args.output_file.mode, system)?;
+    is_whole &= complete_in_place(&rescued, args.output_file, system)?;
     Ok(if is_whole { Exit::Done } else { Exit::Incomplete })
 }
 
-/// Completes the trace files that are to be in place; false if one of them could not be.
+/// Completes the trace files that are to be in place, and makes those of fatal signals; false if
+/// one of them could not be.
 fn complete_in_place(
     rescued: &[Rescued],
-    mode: Option<u32>,
+    output: LogOutput,
     system: &dyn System,
 ) -> Result<bool, Failure> {
     let (mut is_any_done, mut failures) = (false, Vec::new());
-    for trace in rescued.iter().filter_map(|one| one.incomplete.as_ref()) {
-        match trace.complete(mode) {
-            Ok(name) => {
+    for (named, left) in rescued.iter().filter_map(|one| Some((&one.name, one.left.as_ref()?))) {
+        let done = match left {
+            Left::Trace(trace) => trace.complete(output.mode).map(|name| (trace.path(), name)),
+            Left::Event(event) => {
+                event::write(event, output.mode_of_new(), system).map(|path| (&**named, Some(path)))
+            }
+        };
+        match done {
+            Ok((before, name)) => {
                 is_any_done = true;
                 let Some(name) = name else { continue };
-                let [part, name] =
-                    [trace.path(), &*name].map(|path| printable(&path.to_string_lossy()));
+                let [part, name] = [before, &*name].map(|path| printable(&path.to_string_lossy()));
                 system.print(&format!("{part}: it is complete, and `{name}` now\n"));
             }
             // The others may be on another file system.
@@ -202,9 +210,9 @@ fn recover_one(path: &Path, args: &RecoverArgs, system: &dyn System) -> Result<R
     if args.output.is_some() {
         return rescue(path, system);
     }
-    let (incomplete, report) = in_place::find(path, system)?;
+    let (left, report) = in_place::find(path, system)?;
     let (name, trace) = (path.to_owned(), Vec::new());
-    Ok(Rescued { name, trace, report, incomplete: Some(incomplete) })
+    Ok(Rescued { name, trace, report, left: Some(left) })
 }
 
 /// Writes the traces, as one, to `output`.
@@ -256,7 +264,7 @@ fn rescue(path: &Path, system: &dyn System) -> Result<Rescued, Failure> {
         system.read_from(path, 0, most).map_err(|error| cant_read(path, &error))?
     };
     let RescuedTrace { trace, report, .. } = rescue_bytes(path, bytes, system)?;
-    Ok(Rescued { name: path.to_path_buf(), trace, report, incomplete: None })
+    Ok(Rescued { name: path.to_path_buf(), trace, report, left: None })
 }
 
 /// The content of a file, as far as a recording may be long; of a trace, all of it.

@@ -86,6 +86,9 @@ pub(crate) fn report_recovered(
     if report.lost > 0 {
         more = format!("{more}; {} lost when logged", counted(report.lost, "was", "were"));
     }
+    if let Some(signal) = report.signal {
+        more = format!("{more}; ended by {signal}");
+    }
     let messages = counted(report.messages, "message", "messages");
     let threads = counted(report.threads, "thread", "threads");
     let line = format!("{shown}: process {pid}: {messages} of {threads}{more}");

@@ -20,7 +20,7 @@ use crate::logs::segment_names::{Segment, is_part};
 use crate::output::{cant_read, cant_write, reason};
 use crate::system::{System, has_record_lock};
 use protolog_files::{Access, Directory, Entry, read_with_holes};
-use protolog_reader::{Recording, Recovered, TraceFile, complete, session_id};
+use protolog_reader::{FatalSignal, Recording, Recovered, TraceFile, complete, session_id};
 use rustix::fs::{FlockOperation, fcntl_lock};
 use rustix::io::Errno;
 use std::ffi::OsString;
@@ -59,10 +59,20 @@ struct FoundFile {
 }
 
 /// A recording that no process records to, until this is dropped.
-struct LockedRecording {
+pub(super) struct LockedRecording {
     place: FoundFile,
     /// Holds the lock.
     _file: File,
+}
+
+impl LockedRecording {
+    /// Removes it. The name may be that of another one by now, which stays.
+    pub(super) fn remove(&self) -> Result<(), Failure> {
+        let FoundFile { path, directory, name, entry } = &self.place;
+        directory.remove(name, entry.identity()).map(drop).map_err(|error| {
+            Failure::new(format!("can't remove `{}`: {}", path.display(), reason(&error)))
+        })
+    }
 }
 
 impl FoundFile {
@@ -107,8 +117,22 @@ impl FoundFile {
     }
 }
 
+/// A file that is made, or completed, beside its recording.
+#[expect(clippy::large_enum_variant, reason = "there is one for each file that was named")]
+pub(super) enum Left {
+    Trace(Box<Incomplete>),
+    Event(SignalledRecording),
+}
+
+/// The recording of a session that a fatal signal ended, and the trace that it makes.
+pub(super) struct SignalledRecording {
+    pub(super) recording: LockedRecording,
+    pub(super) trace: Vec<u8>,
+    pub(super) signal: FatalSignal,
+}
+
 /// Finds the packets that a named trace lacks, or a named recording has.
-pub(super) fn find(named: &Path, system: &dyn System) -> Result<(Incomplete, Recovered), Failure> {
+pub(super) fn find(named: &Path, system: &dyn System) -> Result<(Left, Recovered), Failure> {
     let failed = |error| cant_read(named, &error);
     let place = FoundFile::find(named, true).map_err(failed)?;
     let mut file = place.open(Access::Read).map_err(failed)?;
@@ -125,7 +149,8 @@ pub(super) fn find(named: &Path, system: &dyn System) -> Result<(Incomplete, Rec
         // Of another segment, perhaps.
         let file = parsed.trace().filter(|file| file.is_at(named)).ok_or_else(nothing)?;
         let found = look(place, &recording, &parsed, &file)?.ok_or_else(nothing)?;
-        return Ok(found.of(recording));
+        let (trace, report) = found.of(recording);
+        return Ok((Left::Trace(Box::new(trace)), report));
     }
     Recording::parse(&head).map_err(|error| {
         Failure::new(format!("can't recover `{}`: {error}", named.display())).help(error.help())
@@ -133,8 +158,9 @@ pub(super) fn find(named: &Path, system: &dyn System) -> Result<(Incomplete, Rec
     find_of_recording(named)
 }
 
-/// Finds the trace that the recording at `path` completes.
-fn find_of_recording(path: &Path) -> Result<(Incomplete, Recovered), Failure> {
+/// Finds the trace that the recording at `path` completes, or the file that a fatal signal is to
+/// have.
+fn find_of_recording(path: &Path) -> Result<(Left, Recovered), Failure> {
     let shown = path.display();
     let help = "say where to write its trace, for example `-o crash.pftrace`";
     let completes_nothing =
@@ -156,6 +182,11 @@ fn find_of_recording(path: &Path) -> Result<(Incomplete, Recovered), Failure> {
     let (recording, bytes) = lock_recording(place, path)?.ok_or_else(completes_nothing)?;
     let parsed = Recording::parse(&bytes).map_err(|_| completes_nothing())?;
     if !parsed.streams() {
+        if let Some(signal) = parsed.fatal_signal() {
+            let mut trace = Vec::new();
+            let report = parsed.write(&mut trace).map_err(|error| cant_read(path, &error))?;
+            return Ok((Left::Event(SignalledRecording { recording, trace, signal }), report));
+        }
         let text = format!("`{shown}` is of a session without a trace file");
         return Err(Failure::new(text).help(help));
     }
@@ -165,7 +196,8 @@ fn find_of_recording(path: &Path) -> Result<(Incomplete, Recovered), Failure> {
         let place = FoundFile::find(&at, false).ok().filter(|_| trace.is_at(&at));
         let Some(place) = place else { continue };
         if let Some(found) = look(place, &recording, &parsed, &trace)? {
-            return Ok(found.of(recording));
+            let (trace, report) = found.of(recording);
+            return Ok((Left::Trace(Box::new(trace)), report));
         }
     }
     Err(completes_nothing())
@@ -238,11 +270,7 @@ impl Incomplete {
             self.trace.sync_data()
         };
         write().map_err(|error| cant_write(self.path(), &error))?;
-        let FoundFile { path, directory, name, entry } = &self.recording.place;
-        // The name may be that of another one by now.
-        directory.remove(name, entry.identity()).map(drop).map_err(|error| {
-            Failure::new(format!("can't remove `{}`: {}", path.display(), reason(&error)))
-        })?;
+        self.recording.remove()?;
         Ok(self.rename_segment())
     }
 
