@@ -4,6 +4,7 @@
 use super::switched::{Program, done};
 use super::{classes, messages, tool};
 use protolog_testkit::{java, run_java, temp_dir, temp_dir_for_sockets};
+use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -62,18 +63,31 @@ fn what_a_killed_program_has_kept_is_there() {
     let lines = [3, 100, 800].into_iter().chain((3..rounds).map(|round| round * 97 % 1200 + 1));
     for lines in lines.take(rounds) {
         let dir = temp_dir();
-        kill_after(lines, classes, dir.path());
+        end_after(lines, classes, dir.path(), Signal::KILL);
     }
 }
 
-fn kill_after(lines: usize, classes: &Path, dir: &Path) {
+/// The JVM has handlers of its own for such a signal: its log says which one it was.
+#[test]
+fn what_a_jvm_had_kept_that_crashed_is_there() {
+    let Some(classes) = classes() else { return };
+    let dir = temp_dir();
+    end_after(100, classes, dir.path(), Signal::SEGV);
+    let names = std::fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    let is_log = |name: &OsStr| name.to_str().unwrap().starts_with("hs_err_pid");
+    let log = names.into_iter().find(|name| is_log(name)).expect("the JVM's log");
+    assert!(std::fs::read_to_string(dir.path().join(log)).unwrap().contains("SIGSEGV"));
+}
+
+fn end_after(lines: usize, classes: &Path, dir: &Path, signal: Signal) {
     let mut java = java().expect("java");
+    java.arg("-XX:-CreateCoredumpOnCrash").current_dir(dir);
     java.arg("-Dprotolog.level=off").env("PROTOLOG_RUNTIME_DIR", dir.join("run"));
     java.arg("-cp").arg(classes).arg("app.Triggered").arg(dir).arg("wait");
     let mut child = java.stdout(Stdio::piped()).spawn().expect("start java");
     let mut out = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
     let mut said: Vec<String> = out.by_ref().take(lines).collect();
-    child.kill().unwrap();
+    kill_process(Pid::from_child(&child), signal).unwrap();
     child.wait().unwrap();
     // Every printed line was logged before; the last one may be half of one.
     said.extend(out);
