@@ -3,51 +3,84 @@
 #
 #   compact.sh ARCHIVE TO DATE PROGRAM
 #
-# TO has the day whole or not at all, at any instant; a run that was killed leaves nothing that queries see, and the next one begins
-# anew. If the day is there, nothing is done: run this when the machines have exported all of it. It needs `duckdb`, and `flock`.
+# DATE and PROGRAM are written as in the names of directories. TO has the messages of the day whole or not at all, at any instant;
+# their losses and spans come just before them. A run that was killed leaves nothing else that queries see, and the next one begins
+# anew. Exit code 0: TO has all that ARCHIVE has of the day, which may be removed there. 3: ARCHIVE has more by now, of a machine that
+# was late. It needs `duckdb`, and `flock`.
 set -eu
+# Logs are for their user alone.
+umask 077
+unset CDPATH
+
+# Prints an error and what to do, and ends with an exit code.
+fail() {
+    echo "error: $2" >&2
+    echo "help: $3" >&2
+    exit "$1"
+}
 
 if [ $# -ne 4 ]; then
     echo "usage: compact.sh ARCHIVE TO DATE PROGRAM" >&2
     exit 2
 fi
-here=$(cd "$(dirname "$0")" && pwd)
-archive=$(cd "$1" && pwd)
-mkdir -p "$2"
-to=$(cd "$2" && pwd)
-place=date=$3/program=$4
-case $place in
-*\'*)
-    echo "error: \`$place\` is no directory of an archive" >&2
-    echo "help: give the date and the program as the directories have them" >&2
-    exit 2
-    ;;
+here=$(cd -- "$(dirname -- "$0")" && pwd)
+[ -d "$1/exports" ] || fail 2 "\`$1\` is no archive" "give a directory that \`protologtool export parquet\` has written"
+archive=$(cd -- "$1" && pwd)
+case $3 in
+[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9] | __HIVE_DEFAULT_PARTITION__) ;;
+*) fail 2 "\`$3\` is no date" "give it as in \`2026-11-28\`" ;;
 esac
+place=date=$3/program=$4
+case $4 in
+'' | */* | *\'* | *'
+'*) fail 2 "\`$place\` is no directory of an archive" "give the date and the program as the directories have them" ;;
+esac
+duckdb=${DUCKDB:-duckdb}
+command -v "$duckdb" >/dev/null || fail 2 "\`$duckdb\` is not there" "install DuckDB's command, or name it by \`DUCKDB=/path/to/duckdb\`"
+
+mkdir -p -- "$2"
+to=$(cd -- "$2" && pwd)
+case $to/ in
+"$archive"/*) fail 2 "\`$to\` is in \`$archive\`, where the views would have messages twice" "name a directory beside it" ;;
+esac
+# Where others may write, a link could lead elsewhere what is replaced here.
+if [ -L "$2" ] || [ "$(find "$to" -maxdepth 1 \( ! -user "$(id -u)" -o -type l -o -type d -perm /022 \) | wc -l)" -ne 0 ]; then
+    fail 2 "\`$to\` is a link, or others may write there" "name a directory that is yours alone, in no link"
+fi
+[ ! -L "$archive/exports/archive.lock" ] || fail 2 "\`$archive/exports/archive.lock\` is a link" "remove it"
 # No engine looks there for tables.
 work=$to/.compact
+record=$to/.compacted/$place
 
 # One job at a time, and no export meanwhile: it is the lock that exports take.
 exec 8>>"$to/.lock" 9>>"$archive/exports/archive.lock"
 flock 8
 flock 9
 
-if [ -e "$to/messages/$place" ]; then
-    exit 0
+# The files that an archive has of the day, with what shows that one was replaced.
+cd -- "$archive"
+found() {
+    for table in losses messages spans; do
+        [ ! -e "$table/$place" ] || find "$table/$place" -type f ! -name none.parquet -printf '%p %s %T@\n'
+    done | sort
+}
+files=$(found)
+if [ -e "$record" ] && { [ -e "$to/messages/$place" ] || ! grep -q ^messages/ "$record"; }; then
+    more=$(printf '%s\n' "$files" | sort - "$record" "$record" | uniq -u | head -n 1)
+    [ -z "$more" ] && exit 0
+    fail 3 "\`$to\` has that day without \`$archive/${more%% *}\`, which came later" \
+        "keep it where it is, or compact it into another directory, before you remove the day"
 fi
-if [ ! -e "$archive/messages/$place" ]; then
-    echo "error: \`$archive/messages/$place\` is not there" >&2
-    echo "help: name a date and a program that were exported" >&2
-    exit 2
-fi
-for intent in "$archive"/exports/*.intent; do
-    if [ -e "$intent" ]; then
-        echo "error: an export into \`$archive\` was interrupted, and may have left messages twice" >&2
-        echo "help: export a trace into it, which removes what is left" >&2
-        exit 1
-    fi
+[ -n "$files" ] || fail 2 "\`$archive/messages/$place\` is not there" "name a date and a program that were exported"
+for intent in exports/*.intent; do
+    [ ! -e "$intent" ] || fail 1 "an export into \`$archive\` was interrupted, and may have left messages twice" \
+        "export a trace into it, which removes what is left"
 done
+link=$(find losses messages spans templates -type l | head -n 1)
+[ -z "$link" ] || fail 2 "\`$archive/$link\` is a link, which no export makes" "remove it"
 rm -rf "$work"
-mkdir -p "$work"
+mkdir "$work"
+trap 'rm -rf "$work"' EXIT
 
 # A file that has its place and no content yet is what a machine that goes down leaves.
 flush() {
@@ -58,47 +91,66 @@ flush() {
 add() {
     if [ ! -e "$to/$1" ]; then
         mkdir -p "$to/$(dirname "$1")"
-        cp "$archive/$1" "$work/file"
+        cp "$1" "$work/file"
         flush "$work/file"
         mv "$work/file" "$to/$1"
     fi
 }
 
-duckdb=${DUCKDB:-duckdb}
-case $("$duckdb" --version) in
-# It can't do both, and writes one file.
-v1.*) size= ;;
-*) size=", file_size_bytes '512MB'" ;;
-esac
-quoted=$(printf %s "$work" | sed "s/'/''/g")
-cd "$archive"
-"$duckdb" -bail -init "$here/protolog.sql" -c "
-    set temp_directory = '$quoted/tmp';
-    copy (
-        select * exclude (date, program, build), date, program, build from protolog_files('messages')
-        where date = '$3' and program = '$4'
-        order by host, id, time
-    ) to '$quoted/messages' (format parquet, compression zstd, partition_by (date, program, build)$size)" >"$work/said"
+# The names of directories have escapes, and one for what has none.
+value() {
+    case $1 in
+    __HIVE_DEFAULT_PARTITION__) echo "null" ;;
+    *) echo "url_decode('$1')" ;;
+    esac
+}
+
+if printf '%s\n' "$files" | grep -q ^messages/; then
+    case $("$duckdb" --version) in
+    # It can't do both, and writes one file.
+    v1.*) size= ;;
+    *) size=", file_size_bytes '512MB'" ;;
+    esac
+    quoted=$(printf %s "$work" | sed "s/'/''/g")
+    "$duckdb" -bail -init "$here/protolog.sql" -c "
+        set temp_directory = '$quoted/tmp';
+        copy (
+            select * exclude (date, program, build), date, program, build from protolog_files('messages')
+            where date is not distinct from ($(value "$3"))::date and program is not distinct from $(value "$4")
+            order by host, id, time
+        ) to '$quoted/messages' (format parquet, compression zstd, partition_by (date, program, build)$size)" >"$work/said"
+    # DuckDB has escapes of its own.
+    set -- "$work"/messages/date=*/program=*
+    { [ $# -eq 1 ] && [ -d "$1" ]; } || fail 1 "DuckDB has found no messages of \`$place\`" "try \`protologtool export check\` on \`$archive\`"
+    written=$1
+    flush "$written"
+fi
 
 # What messages refer to comes before them.
-for table in messages losses spans templates; do
-    find "$table" -name none.parquet
-done >"$work/files"
-find templates -path "templates/program=$4/*" -name '*.parquet' >>"$work/files"
+{
+    for table in messages losses spans templates; do
+        find "$table" -name none.parquet -type f
+    done
+    find templates -path "templates/${place#*/}/*" -name '*.parquet' -type f
+} | grep -E '^(losses|messages|spans|templates)/' | grep -v '/\.\./' >"$work/files"
 while read -r file; do
     add "$file"
 done <"$work/files"
+day=${place%%/*}
 for table in losses spans; do
     # Of a run that was killed here.
     rm -rf "${to:?}/$table/$place"
     if [ -e "$table/$place" ]; then
-        mkdir -p "$work/$table" "$to/$table/date=$3"
-        cp -r "$table/$place" "$work/$table/$3"
-        flush "$work/$table/$3"
-        mv -T "$work/$table/$3" "$to/$table/$place"
+        mkdir -p "$work/$table" "$to/$table/$day"
+        cp -r "$table/$place" "$work/$table/$day"
+        flush "$work/$table/$day"
+        mv -T "$work/$table/$day" "$to/$table/$place"
     fi
 done
-flush "$work/messages"
-mkdir -p "$to/messages/date=$3"
-mv -T "$work/messages/$place" "$to/messages/$place"
-rm -rf "$work"
+mkdir -p "${record%/*}" "$to/messages/$day"
+printf '%s\n' "$files" >"$work/record"
+flush "$work/record"
+mv -T "$work/record" "$record"
+if [ -n "${written:-}" ]; then
+    mv -T "$written" "$to/messages/$place"
+fi

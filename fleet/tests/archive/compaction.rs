@@ -2,6 +2,7 @@
 //! who read meanwhile, and whenever it is killed.
 
 use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -120,6 +121,105 @@ pub(super) fn compact_and_kill(dir: &Path, random: &mut Random, kills: u32) {
     assert!(!left.into_iter().any(|name| name == ".compact"));
 }
 
+/// The exit code of a job, and what it says.
+fn ended(dir: &Path, python: &Path, place: [&str; 2]) -> (Option<i32>, String) {
+    let Output { status, stderr, .. } = job(dir, python, place).output().unwrap();
+    (status.code(), String::from_utf8(stderr).unwrap())
+}
+
+/// The files below a directory.
+fn files(dir: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
+}
+
+/// Who removes a day for which the job has ended well loses nothing.
+#[test]
+fn a_machine_that_comes_later_is_said() {
+    let dir = TempDir::new().unwrap();
+    fs::write(dir.path().join("a.pftrace"), trace()).unwrap();
+    fs::write(dir.path().join("b.pftrace"), [&[0x0a, 2, 0x50, 7], trace()].concat()).unwrap();
+    exported(dir.path(), &["a.pftrace"]);
+    let Some(python) = fleet_python("compaction") else { return };
+    let [archive, compact] = ["archive", "compact"].map(|name| dir.path().join(name));
+    let [date, program] = &places(&archive)[0];
+    for _ in 0..2 {
+        assert_eq!(ended(dir.path(), &python, [date, program]), (Some(0), String::new()));
+    }
+    for file in files(&compact) {
+        assert_eq!(fs::metadata(&file).unwrap().mode() & 0o77, 0, "{}", file.display());
+    }
+    exported(dir.path(), &["b.pftrace"]);
+    let (code, errors) = ended(dir.path(), &python, [date, program]);
+    assert_eq!(code, Some(3), "{errors}");
+    assert!(errors.contains(".parquet`, which came later\nhelp: keep it"), "{errors}");
+    for table in ["losses", "messages", "spans"] {
+        let day = archive.join(table).join(format!("date={date}"));
+        let removed = if day.exists() { fs::remove_dir_all(day) } else { Ok(()) };
+        removed.unwrap();
+    }
+    assert_eq!(ended(dir.path(), &python, [date, program]).0, Some(0));
+}
+
+/// Escapes of DuckDB are others than those of exports.
+#[test]
+fn a_program_of_any_name_is_compacted() {
+    let dir = TempDir::new().unwrap();
+    let name = |from: &str, to: &str| {
+        let mut bytes = trace().to_vec();
+        let mut count = 0;
+        for at in 0..bytes.len() - from.len() {
+            if bytes[at..].starts_with(from.as_bytes()) {
+                bytes[at..at + to.len()].copy_from_slice(to.as_bytes());
+                count += 1;
+            }
+        }
+        assert!(count > 0);
+        bytes
+    };
+    fs::write(dir.path().join("a.pftrace"), name("/archive-", "/a %*'ve-")).unwrap();
+    exported(dir.path(), &["a.pftrace"]);
+    let Some(python) = fleet_python("compaction") else { return };
+    let [archive, compact] = ["archive", "compact"].map(|name| dir.path().join(name));
+    let [date, program] = &places(&archive)[0];
+    assert!(program.contains('%'), "{program}");
+    assert_eq!(ended(dir.path(), &python, [date, program]), (Some(0), String::new()));
+    let sql = "select program, sum(hash(message))::varchar from log group by all";
+    assert_eq!(query(&compact, sql), query(&archive, sql));
+    // No message has no program.
+    let none = ["__HIVE_DEFAULT_PARTITION__"; 2];
+    assert_eq!(ended(dir.path(), &python, none).0, Some(2));
+}
+
+/// A link of somebody else would lead to what is removed here.
+#[test]
+fn a_directory_that_others_may_write_to_is_refused() {
+    let dir = TempDir::new().unwrap();
+    fs::write(dir.path().join("a.pftrace"), trace()).unwrap();
+    exported(dir.path(), &["a.pftrace"]);
+    let Some(python) = fleet_python("compaction") else { return };
+    let [archive, compact] = ["archive", "compact"].map(|name| dir.path().join(name));
+    let [date, program] = &places(&archive)[0];
+    let before = files(&archive);
+    let refused = || {
+        let (code, errors) = ended(dir.path(), &python, [date, program]);
+        assert_eq!(code, Some(2), "{errors}");
+        assert!(errors.contains("others may write there"), "{errors}");
+        assert_eq!(files(&archive), before);
+    };
+    symlink(&archive, &compact).unwrap();
+    refused();
+    fs::remove_file(&compact).unwrap();
+    fs::create_dir(&compact).unwrap();
+    symlink(archive.join("messages"), compact.join("messages")).unwrap();
+    refused();
+    fs::remove_file(compact.join("messages")).unwrap();
+    fs::set_permissions(&compact, fs::Permissions::from_mode(0o777)).unwrap();
+    refused();
+    fs::set_permissions(&compact, fs::Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(ended(dir.path(), &python, [date, program]), (Some(0), String::new()));
+}
+
 #[test]
 fn a_day_is_compacted_whole_or_not_at_all() {
     let dir = TempDir::new().unwrap();
@@ -132,10 +232,7 @@ fn a_day_is_compacted_whole_or_not_at_all() {
     compact_and_kill(dir.path(), &mut Random(38), 2);
     let Some(python) = fleet_python("compaction") else { return };
     let [date, program] = &places(&dir.path().join("archive"))[0];
-    let failed = |place: [&str; 2]| {
-        let Output { status, stderr, .. } = job(dir.path(), &python, place).output().unwrap();
-        (status.code(), String::from_utf8(stderr).unwrap())
-    };
+    let failed = |place| ended(dir.path(), &python, place);
     let (code, errors) = failed([date, "other"]);
     assert_eq!(code, Some(2));
     assert!(errors.ends_with("help: name a date and a program that were exported\n"), "{errors}");
