@@ -88,7 +88,6 @@ mod tests {
         if let Some(pid) = trusted {
             to.uint32(79, pid);
         }
-        drop(to);
         writer.into_vec().expect("it is small")
     }
 
