@@ -198,6 +198,11 @@ impl Dictionary {
         }
     }
 
+    /// Returns the id here of the group to which a process gives the id `id`.
+    pub(crate) fn group_of(&self, origin: Origin, id: u32) -> u32 {
+        self.renumbered.get(&(origin, id)).copied().unwrap_or(id)
+    }
+
     /// Returns whether `message`, one of this id, is what a process says of the id.
     pub(crate) fn is_of(&self, id: u64, message: &Message, origin: Origin) -> bool {
         let is_first = || self.messages.get(&id).is_some_and(|first| std::ptr::eq(first, message));

@@ -87,10 +87,15 @@ impl Log {
         let mut losses = Vec::with_capacity(collected.losses.0.len());
         for mut found in mem::take(&mut collected.losses).0 {
             convert(&mut found.moment);
-            losses.push(found.converted(found.moment));
+            let mut loss = found.converted(found.moment);
+            loss.group = group_of(&collected, loss.thread, loss.group);
+            losses.push(loss);
         }
         losses.sort_by_key(|loss| (loss.time, loss.guessed));
-        let passed_over = mem::take(&mut collected.passed_over).converted(&mut convert);
+        let mut passed_over = mem::take(&mut collected.passed_over).converted(&mut convert);
+        for it in &mut passed_over {
+            it.group = group_of(&collected, it.thread, it.group);
+        }
         let slices = collected.slices.finish(convert);
         let thread_slices = ThreadSlices::of(&slices.list);
         let wall = routes.back_to(clock_id::REALTIME);
@@ -386,4 +391,10 @@ fn convert_to_trace_clock(moment: &mut Moment, routes: &mut Routes<'_>) {
         Some(ns) => moment.ns = ns,
         None => moment.guessed = true,
     }
+}
+
+/// Returns the id of a group here that the process of a thread gives another id, maybe.
+fn group_of(collected: &Collected, thread: u32, group: Option<u32>) -> Option<u32> {
+    let origin = collected.threads.get(thread).origin;
+    group.map(|id| collected.dictionary.group_of(origin, id))
 }

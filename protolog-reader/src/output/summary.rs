@@ -1,13 +1,16 @@
 //! The summary of everything that went wrong: one line each, empty if nothing did.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use crate::damage::hole;
 use crate::damage::resync;
+use crate::formatting::printable::printable;
 use crate::log::Log;
-use crate::losses::loss;
+use crate::losses::loss::{self, LossReason};
 use crate::losses::stats::{EndReason, Stats};
 use crate::sequences::sessions;
+use crate::sequences::thread::ANY;
 
 impl Log {
     /// A summary for people of everything that went wrong; empty if nothing did.
@@ -37,6 +40,7 @@ impl fmt::Display for Summary<'_> {
             writeln!(f, "{refusal}")?;
         }
         self.losses(f)?;
+        self.claims(f)?;
         for hash in self.0.dictionary().missing() {
             writeln!(
                 f,
@@ -59,17 +63,66 @@ impl fmt::Display for Summary<'_> {
 }
 
 impl Summary<'_> {
+    /// The losses by process, as the tracing service knows it, and those of which it says none.
     fn losses(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (&(reason, group), &count) in &self.0.stats().lost {
-            let counted = reason.is_counted().then_some(count);
-            f.write_str(if reason.is_cut() { "" } else { "lost: " })?;
-            loss::describe(f, self.0.dictionary(), reason, group, counted)?;
-            if counted.is_none() {
-                write!(f, ", at {count} place{}", if count == 1 { "" } else { "s" })?;
+        let (mut of_nobody, mut of_processes) = (self.0.stats().lost.clone(), BTreeMap::new());
+        for loss in self.0.losses() {
+            let thread = self.0.thread_of(loss);
+            let (kind, count) = ((loss.reason, loss.group), loss.count.unwrap_or(1));
+            if thread.origin == ANY {
+                continue;
             }
+            if let Some(rest) = of_nobody.get_mut(&kind) {
+                *rest = rest.saturating_sub(count);
+            }
+            let sum: &mut u64 = of_processes.entry((thread.origin, kind)).or_default();
+            *sum = sum.saturating_add(count);
+        }
+        for (kind, count) in of_nobody.into_iter().filter(|(_, count)| *count > 0) {
+            self.loss(f, kind, count)?;
             f.write_str("\n")?;
         }
+        for ((pid, kind), count) in of_processes {
+            self.loss(f, kind, count)?;
+            writeln!(f, ", in {}", self.process(pid))?;
+        }
         Ok(())
+    }
+
+    fn loss(
+        self,
+        f: &mut fmt::Formatter<'_>,
+        (reason, group): (LossReason, Option<u32>),
+        count: u64,
+    ) -> fmt::Result {
+        let counted = reason.is_counted().then_some(count);
+        f.write_str(if reason.is_cut() { "" } else { "lost: " })?;
+        loss::describe(f, self.0.dictionary(), reason, group, counted)?;
+        if counted.is_none() {
+            write!(f, ", at {count} place{}", if count == 1 { "" } else { "s" })?;
+        }
+        Ok(())
+    }
+
+    /// The processes that say they are others, each once.
+    fn claims(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let claims = self.0.threads().iter().filter_map(|it| Some((it.origin, it.claimed?)));
+        for (pid, claimed) in claims.collect::<BTreeSet<_>>() {
+            let process = self.process(pid);
+            writeln!(
+                f,
+                "{process} says that it is process {claimed}; shown is what the tracing service says"
+            )?;
+        }
+        Ok(())
+    }
+
+    /// The pid of a process, and its name.
+    fn process(self, pid: u32) -> String {
+        match self.0.name_of_pid(pid) {
+            Some(name) => format!("process {pid} (`{}`)", printable(name)),
+            None => format!("process {pid}"),
+        }
     }
 }
 

@@ -28,6 +28,21 @@ pub struct Thread {
     pub(crate) process: Option<u64>,
     /// The process, as the tracing service says it.
     pub(crate) origin: Origin,
+    /// The pid that the process says it has, where the tracing service says another.
+    pub(crate) claimed: Option<u32>,
+}
+
+impl Thread {
+    /// The same, with the process that the tracing service says it is of, if it says one: it asks
+    /// the kernel, and a process may write anything.
+    pub(crate) fn of_service(mut self, trusted_pid: Option<u32>) -> Self {
+        self.origin = trusted_pid.unwrap_or(ANY);
+        if trusted_pid.is_some() {
+            self.claimed = self.pid.filter(|pid| trusted_pid != Some(*pid));
+            self.pid = trusted_pid;
+        }
+        self
+    }
 }
 
 /// The source of a sequence's thread. A better source wins; of equal ones, the later.

@@ -252,3 +252,64 @@ fn a_producer_that_lies_changes_nothing_of_what_others_logged() {
     }
     assert!(!lines.iter().any(|line| line.contains("COLLISION] tick")), "no guesses");
 }
+
+/// Says to be another process, with its groups, in a session of that: names, losses, messages.
+fn impersonate(producer: &mut Producer, pid: u32, group: u32, id: u64) {
+    producer.write(&message(|to| {
+        to.nested(43).uint32(1, pid).string(6, "evil");
+        to.uint32(13, 1).nested(6).uint32(2, 6).nested(1).uint32(1, 6).uint64(2, 1);
+        // The thread of the sequence, and what it has lost.
+        to.nested(1000).uint32(1, pid).uint32(2, pid).string(3, "stolen");
+        to.nested(1001).uint32(1, group).uint32(2, 1).uint64(3, 12_345);
+    }));
+    producer.write(&message(|to| {
+        let mut config = to.nested(105);
+        config.nested(2).uint32(1, group).string(2, "evil.Group").string(3, "Evil");
+        config.nested(1).fixed64(1, id).string(2, "said by nobody").uint32(3, 4).uint32(4, group);
+    }));
+    producer.write(&message(|to| {
+        to.uint64(8, 7).nested(104).fixed64(1, id);
+    }));
+}
+
+/// What a process says of itself is shown as far as the service bears it out.
+#[test]
+fn a_producer_that_says_it_is_another_process_is_shown_as_itself() {
+    let Some(service) = TracingService::start() else { return };
+    let mut producer = Producer::connect(&service);
+    let mut program = program_of(&service);
+    let recording = tool(&service, &["record", "--perfetto", "--time", "3s", "-o", "a.pftrace"])
+        .spawn()
+        .expect("start to record");
+    producer.wait_for_session();
+    thread::sleep(Duration::from_secs(1));
+    let group = protolog_core::group_id("record::Log::Tick");
+    impersonate(&mut producer, program.id(), group, 99);
+    assert!(recording.wait_with_output().expect("wait for it").status.success());
+    drop(program.stdin.take());
+    let honest = program.id();
+    program.wait().expect("wait for it");
+
+    let output = run_any(&mut tool(&service, &["read-log", "--format", "json", "a.pftrace"]));
+    let own = std::process::id();
+    let (of_evil, of_honest): (Vec<&str>, Vec<&str>) =
+        output.stdout.lines().partition(|line| line.contains("said by nobody"));
+    assert_eq!(of_evil.len(), 1, "{of_evil:?}");
+    assert!(of_evil[0].contains(&format!("\"pid\":{own},")), "{of_evil:?}");
+    let lost = of_honest.iter().find(|line| line.contains("12345")).expect("the losses");
+    assert!(lost.contains(&format!("\"pid\":{own},")), "{lost}");
+    let name = std::env::current_exe().expect("this program");
+    let name = name.display().to_string();
+    for line in of_honest.iter().filter(|line| line.contains("\"template\":\"tick %d\"")) {
+        assert!(line.contains(&format!("\"pid\":{honest},")), "{line}");
+        assert!(line.contains(&format!("\"process\":\"{name}\"")), "{line}");
+    }
+    let claim = format!(
+        "warning: process {own} (`evil`) says that it is process {honest}; \
+         shown is what the tracing service says\n"
+    );
+    assert!(output.stderr.contains(&claim), "{}", output.stderr);
+    let losses = "lost: 12345 messages of evil.Group: ";
+    assert!(output.stderr.contains(losses), "{}", output.stderr);
+    assert!(output.stderr.contains(&format!(", in process {own} (`evil`)\n")), "{}", output.stderr);
+}

@@ -41,7 +41,6 @@ use crate::losses::stats::Stats;
 use crate::packets::trace_packet::Packet;
 use crate::sequences::sequence_state::{SequenceState, parse_interned, usual_string_arg};
 use crate::sequences::sessions::Sessions;
-use crate::sequences::thread::ANY;
 use crate::sequences::thread::{self, Source, Threads};
 use crate::spans::slices::SliceEvents;
 use text_budget::TextBudget;
@@ -397,20 +396,19 @@ impl Collected {
         sequence: &mut SequenceState,
         packet: &Packet<'_>,
     ) -> Result<(), DecodeError> {
-        let origin = packet.trusted_pid.unwrap_or(ANY);
-        if let (Some(pid), true) = (packet.trusted_pid, sequence.thread_source <= Source::Service) {
-            let thread = thread::Thread { pid: Some(pid), origin, ..thread::Thread::default() };
+        let trusted = packet.trusted_pid;
+        if trusted.is_some() && sequence.thread_source <= Source::Service {
+            let thread = thread::Thread::default().of_service(trusted);
             sequence.set_thread(Source::Service, thread, &mut self.threads);
         }
         if let Some(descriptor) = packet.thread {
             let mut thread = thread::parse_descriptor(descriptor)?;
             thread.pid = packet.local_pid.or(thread.pid);
-            thread.origin = origin;
+            let thread = thread.of_service(trusted);
             sequence.set_thread(Source::Descriptor, thread, &mut self.threads);
         }
         if let Some(info) = packet.sequence_info {
-            let mut thread = thread::parse_sequence_info(info)?;
-            thread.origin = origin;
+            let thread = thread::parse_sequence_info(info)?.of_service(trusted);
             sequence.set_thread(Source::Sequence, thread, &mut self.threads);
         }
         Ok(())

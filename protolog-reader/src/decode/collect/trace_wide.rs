@@ -41,18 +41,29 @@ impl Collected {
                 pid = local;
             }
             let own = self.threads.get(thread);
+            let (pid, is_known) = named_process(pid, own, packet);
             let processes = Arc::make_mut(&mut self.processes);
-            if own.process.is_some() && own.pid == Some(pid) {
-                processes.insert((pid, own.process), name.clone());
+            if is_known {
+                if own.process.is_some() && own.pid == Some(pid) {
+                    processes.insert((pid, own.process), name.clone());
+                }
+                processes.insert((pid, None), name);
+            } else {
+                processes.entry((pid, None)).or_insert(name);
             }
-            processes.insert((pid, None), name);
         }
-        if let Some(thread) = packet.track_thread {
-            let thread = thread::parse_descriptor(thread)?;
-            self.name_thread(packet.local_pid.or(thread.pid), thread.tid, thread.name);
+        if let Some(track) = packet.track_thread {
+            let track = thread::parse_descriptor(track)?;
+            let own = self.threads.get(thread);
+            let pid = packet.local_pid.or(track.pid);
+            let (pid, is_known) = pid.map_or((None, true), |pid| {
+                let (pid, is_known) = named_process(pid, own, packet);
+                (Some(pid), is_known)
+            });
+            self.name_thread((pid, track.tid), track.name, is_known);
         }
         if let Some(tree) = packet.process_tree {
-            self.apply_process_tree(tree)?;
+            self.apply_process_tree(tree, packet)?;
         }
         if let Some(stats) = packet.trace_stats {
             match stats::parse_buffer_stats(stats)? {
@@ -63,14 +74,27 @@ impl Collected {
         refusal::note(packet, &mut self.stats.refusals)
     }
 
-    fn name_thread(&mut self, pid: Option<u32>, tid: Option<u32>, name: Option<String>) {
-        if let (Some(pid), Some(tid), Some(name)) = (pid, tid, name) {
+    /// Takes the name of a thread; of one that another process names only if nobody has yet.
+    fn name_thread(
+        &mut self,
+        (pid, tid): (Option<u32>, Option<u32>),
+        name: Option<String>,
+        is_known: bool,
+    ) {
+        let (Some(pid), Some(tid), Some(name)) = (pid, tid, name) else { return };
+        if is_known {
             self.thread_names.insert((pid, tid), name);
+        } else {
+            self.thread_names.entry((pid, tid)).or_insert(name);
         }
     }
 
     /// Takes the names of a list of processes and threads, where nobody else names them.
-    fn apply_process_tree(&mut self, tree: Field<'_>) -> Result<(), DecodeError> {
+    fn apply_process_tree(
+        &mut self,
+        tree: Field<'_>,
+        packet: &Packet<'_>,
+    ) -> Result<(), DecodeError> {
         for field in tree.as_message()? {
             let field = field?;
             let (mut id, mut owner, mut name) = (None, None, None);
@@ -90,12 +114,22 @@ impl Collected {
             }
             let name = name.filter(|name| !name.is_empty());
             if is_thread {
-                self.name_thread(owner, id, name);
+                self.name_thread((owner, id), name, packet.trusted_pid.is_none());
             } else if let (Some(pid), Some(name)) = (id, name) {
                 let processes = Arc::make_mut(&mut self.processes);
                 processes.entry((pid, None)).or_insert(name);
             }
         }
         Ok(())
+    }
+}
+
+/// Returns the process that a packet names by `pid`, and whether it may: a process names itself,
+/// whatever it takes for its own pid, as in a container; of others, it may be the only one to know.
+fn named_process(pid: u32, own: &thread::Thread, packet: &Packet<'_>) -> (u32, bool) {
+    match packet.trusted_pid {
+        Some(trusted) if pid == trusted || own.claimed == Some(pid) => (trusted, true),
+        Some(_) => (pid, false),
+        None => (pid, true),
     }
 }
