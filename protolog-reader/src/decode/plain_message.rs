@@ -2,7 +2,8 @@
 //! without the care that the others need, which is several times as fast.
 //!
 //! Invariant: a packet that is parsed here says nothing of its sequence but when its message was
-//! logged, and what strings it has; and nothing of the trace.
+//! logged, what strings it has, and, once more, of which process the tracing service says it is;
+//! and nothing of the trace.
 
 use std::ops::Range;
 
@@ -10,6 +11,7 @@ use protolog_core::schema::{packet, sequence_flags, trace};
 use protozero::wire::{WireType, decode_varint, packed_varint, tag};
 
 use crate::packets::message_fields::varint;
+use crate::packets::trace_packet::{TRUSTED_PID, TRUSTED_UID};
 use crate::sequences::sequence_state::SequenceState;
 
 /// A packet with a message and, perhaps, interned strings.
@@ -21,6 +23,8 @@ pub(crate) struct PlainMessage {
     /// The bytes of the message, and of interned data, as offset in the packet and length.
     pub(crate) message: (usize, usize),
     pub(crate) interned: Option<(usize, usize)>,
+    /// The process that the tracing service names.
+    pub(crate) trusted_pid: Option<u32>,
 }
 
 /// The tag of a packet.
@@ -30,9 +34,14 @@ const SEQUENCE: u8 = tag(packet::TRUSTED_PACKET_SEQUENCE_ID, WireType::Varint) a
 const FLAGS: u8 = tag(packet::SEQUENCE_FLAGS, WireType::Varint) as u8;
 const NEEDS_STATE: u8 = sequence_flags::NEEDS_INCREMENTAL_STATE as u8;
 const INTERNED: u8 = tag(packet::INTERNED_DATA, WireType::Bytes) as u8;
-/// The tag of a message, of two bytes.
-const MESSAGE: [u8; 2] =
-    (packed_varint(tag(packet::PROTOLOG_MESSAGE, WireType::Bytes) as u64).0 as u16).to_le_bytes();
+const UID: u8 = tag(TRUSTED_UID, WireType::Varint) as u8;
+/// The tags of two bytes: of a message, and of the process.
+const MESSAGE: [u8; 2] = two_bytes(tag(packet::PROTOLOG_MESSAGE, WireType::Bytes));
+const PID: [u8; 2] = two_bytes(tag(TRUSTED_PID, WireType::Varint));
+
+const fn two_bytes(tag: u32) -> [u8; 2] {
+    (packed_varint(tag as u64).0 as u16).to_le_bytes()
+}
 
 impl PlainMessage {
     /// Parses a packet; none if it is no plain message, or malformed.
@@ -65,7 +74,8 @@ impl PlainMessage {
         let [SEQUENCE, rest @ ..] = rest else { return None };
         let (sequence, []) = varint(rest)? else { return None };
         let (timestamp, sequence) = (Some(timestamp), u32::try_from(sequence).ok()?);
-        Some(Self { timestamp, sequence, needs_state, message: (at, length), interned })
+        let message = (at, length);
+        Some(Self { timestamp, sequence, needs_state, message, interned, trusted_pid: None })
     }
 
     fn parse_in_any_order(packet: &[u8]) -> Option<Self> {
@@ -105,6 +115,17 @@ impl PlainMessage {
                     message = Some((at, length));
                     rest
                 }
+                // Nobody asks for the user.
+                UID => varint(after)?.1,
+                first if first == PID[0] && plain.trusted_pid.is_none() => {
+                    let [second, after @ ..] = after else { return None };
+                    if *second != PID[1] {
+                        return None;
+                    }
+                    let (pid, rest) = varint(after)?;
+                    plain.trusted_pid = Some(u32::try_from(pid).ok()?);
+                    rest
+                }
                 _ => return None,
             };
         }
@@ -113,10 +134,11 @@ impl PlainMessage {
 }
 
 impl PlainMessage {
-    /// Returns whether there is nothing to be said of the sequence first: that it begins, or that
-    /// messages of it are lost.
+    /// Returns whether there is nothing to be said of the sequence first: that it begins, of which
+    /// process it is, or that messages of it are lost.
     pub(crate) fn is_applicable(&self, sequence: &SequenceState) -> bool {
-        sequence.started && (sequence.valid || !self.needs_state)
+        let is_known = self.trusted_pid.is_none() || self.trusted_pid == sequence.trusted_pid;
+        sequence.started && is_known && (sequence.valid || !self.needs_state)
     }
 }
 
@@ -158,11 +180,22 @@ mod tests {
             needs_state: true,
             message: (5, 1),
             interned: None,
+            trusted_pid: None,
         };
         assert_eq!(PlainMessage::parse(&message), Some(plain));
         let interned = [&[0x62, 2, 7, 7], &message[..]].concat();
         let with = PlainMessage { message: (9, 1), interned: Some((2, 2)), ..plain };
         assert_eq!(PlainMessage::parse(&interned), Some(with));
+        // As the tracing service adds them: the user, and the process.
+        let service = [&message[..], &[0x18, 0xe8, 0x07, 0xf8, 0x04, 0xac, 0x02]].concat();
+        let of_process = PlainMessage { trusted_pid: Some(300), ..plain };
+        assert_eq!(PlainMessage::parse(&service), Some(of_process));
+        let mut sequence = SequenceState { started: true, valid: true, ..Default::default() };
+        assert!(plain.is_applicable(&sequence) && !of_process.is_applicable(&sequence));
+        sequence.trusted_pid = Some(300);
+        assert!(plain.is_applicable(&sequence) && of_process.is_applicable(&sequence));
+        sequence.trusted_pid = Some(301);
+        assert!(!of_process.is_applicable(&sequence));
         // No message, or two; the state is cleared; a clock is named; cut off.
         assert_eq!(PlainMessage::parse(&message[6..]), None);
         assert_eq!(PlainMessage::parse(&message.repeat(2)), None);

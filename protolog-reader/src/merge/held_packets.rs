@@ -8,16 +8,12 @@
 
 use super::packet_contents::{fields, without_sequence};
 use super::packet_place::Place;
+use crate::packets::trace_packet::{TRUSTED_PID, TRUSTED_UID};
 use protolog_core::schema::packet;
 use protozero::{Heap, Writer};
 
 /// Most bytes that a sequence holds back; a chunk has far fewer.
 const MOST: usize = 64 << 10;
-
-/// `TracePacket.trusted_uid`
-const TRUSTED_UID: u32 = 3;
-/// `TracePacket.trusted_pid`
-const TRUSTED_PID: u32 = 79;
 
 /// The packets that one sequence holds back.
 #[derive(Debug, Default)]

@@ -8,8 +8,10 @@ use protozero::{DecodeError, Field, Reader};
 
 /// `TracePacket.zstd_compressed_packets`, which Perfetto writes from v58 on.
 pub(crate) const ZSTD_COMPRESSED_PACKETS: u32 = 133;
+/// `TracePacket.trusted_uid`
+pub(crate) const TRUSTED_UID: u32 = 3;
 /// `TracePacket.trusted_pid`
-const TRUSTED_PID: u32 = 79;
+pub(crate) const TRUSTED_PID: u32 = 79;
 /// `TracePacket.process_tree`
 const PROCESS_TREE: u32 = 2;
 

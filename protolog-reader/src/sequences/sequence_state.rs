@@ -39,6 +39,8 @@ pub(crate) struct SequenceState {
     pub(crate) clocks: CustomClocks,
     pub(crate) thread: u32,
     pub(crate) thread_source: Source,
+    /// The process that the tracing service has named last, if it has.
+    pub(crate) trusted_pid: Option<u32>,
     /// The moment of the last packet or clock snapshot that had one.
     pub(crate) last: Option<Moment>,
     /// The segment of a surveyed trace in which the state was set up anew; see

@@ -397,6 +397,7 @@ impl Collected {
         packet: &Packet<'_>,
     ) -> Result<(), DecodeError> {
         let trusted = packet.trusted_pid;
+        sequence.trusted_pid = trusted.or(sequence.trusted_pid);
         if trusted.is_some() && sequence.thread_source <= Source::Service {
             let thread = thread::Thread::default().of_service(trusted);
             sequence.set_thread(Source::Service, thread, &mut self.threads);
