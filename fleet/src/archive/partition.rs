@@ -66,8 +66,7 @@ fn escaped(text: &str) -> String {
         return UNKNOWN.to_owned();
     }
     let mut path = String::new();
-    // A name of a file has at most 255 bytes, with what stands before it.
-    for byte in text.bytes().take(64) {
+    for byte in shortened(text).bytes() {
         if byte.is_ascii_alphanumeric() || b"-_.".contains(&byte) {
             path.push(char::from(byte));
         } else {
@@ -76,6 +75,17 @@ fn escaped(text: &str) -> String {
     }
     path
 }
+
+/// As much of a text as the name of a file takes: that has at most 255 bytes, with what stands
+/// before it. No letter is cut in two: engines fail on names that are no UTF-8.
+fn shortened(text: &str) -> &str {
+    let ends = text.char_indices().map(|(at, letter)| at + letter.len_utf8());
+    let end = ends.take_while(|end| *end <= MOST_BYTES).last().unwrap_or(0);
+    &text[..end]
+}
+
+/// The most bytes of a text in a part of a path, each of which may become three.
+const MOST_BYTES: usize = 64;
 
 #[cfg(test)]
 mod tests {
@@ -95,5 +105,23 @@ mod tests {
         assert_eq!(day(-1), -1);
         assert_eq!(program("/usr/bin/indexer").as_deref(), Some("indexer"));
         assert_eq!([program(""), program("/usr/bin/"), program(UNKNOWN)], [None, None, None]);
+    }
+    #[test]
+    fn a_long_name_ends_between_letters() {
+        let name = |before: usize| program(&format!("{}日本語", "x".repeat(before))).unwrap();
+        for (before, rest) in [
+            (64, ""),
+            (63, ""),
+            (62, ""),
+            (61, "%E6%97%A5"),
+            (58, "%E6%97%A5%E6%9C%AC"),
+            (55, "%E6%97%A5%E6%9C%AC%E8%AA%9E"),
+        ] {
+            assert_eq!(*name(before), *format!("{}{rest}", "x".repeat(before)));
+        }
+        let build = "é".repeat(64);
+        let partition = Partition { day: None, program: None };
+        let directory = partition.directory(TableName::Templates, &build);
+        assert!(directory.ends_with(&format!("/build={}", "%C3%A9".repeat(32))), "{directory}");
     }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 use super::{content, lines_in};
-use crate::common::{check, described, exported, fleet, lines_of, trace};
+use crate::common::{check, described, exported, fleet, lines_of, query, trace};
 
 /// Programs whose names are the same as far as a directory has them, and such without a name.
 #[test]
@@ -27,6 +27,31 @@ fn programs_that_share_a_directory_lose_nothing() {
     }
     description += "@7 cleared default_clock=6\n@7 ts=2009 log(0x11, 9)\n";
     assert!(check(&described::trace(&description), "programs"));
+}
+
+/// Engines decode the names of directories, and fail at all files if one of them is no text then.
+#[test]
+fn a_long_name_is_cut_between_letters() {
+    let dir = TempDir::new().unwrap();
+    let program = format!("{}x日本語", "é".repeat(31));
+    let description = format!(
+        "@9 snapshot(real=1795219200000000000, boot=1000)\n\
+         @8 process(1, \"/usr/bin/{program}\")\n\
+         @1 cleared default_clock=6 info(1, 1, \"main\")\n\
+         @1 ts=2001 log(0x11, 1)\n"
+    );
+    fs::write(dir.path().join("app.pftrace"), described::trace(&description)).unwrap();
+    let build = format!("{}ñ", "b".repeat(63));
+    let args = ["parquet", "-o", "archive", "--host", "one", "--build", &build, "app.pftrace"];
+    let output = fleet(&args, dir.path());
+    assert!(output.status.success(), "{output:?}");
+    let output = fleet(&["check", "archive"], dir.path());
+    assert!(output.status.success(), "{output:?}");
+    let sql = "select program, build, count(*) from messages group by all";
+    if let Some(rows) = query(&dir.path().join("archive"), sql) {
+        let (program, build) = (format!("{}x", "é".repeat(31)), "b".repeat(63));
+        assert_eq!(rows, format!("[\"{program}\", \"{build}\", 1]\n"));
+    }
 }
 
 /// What else is in a directory keeps no trace back; but it is said, and is no success.
