@@ -102,9 +102,10 @@ impl Headers {
         }
     }
 
-    /// The text without values of headers.
+    /// The text without values of headers. What is hidden is found in the text as it came: one
+    /// secret may be a part of another, which would not be found without it.
     pub(super) fn redacted(&self, text: &str) -> String {
-        let mut text = text.to_owned();
+        let mut is_hidden = vec![false; text.len()];
         // A header may have more than ASCII.
         let values = self.all.iter().map(|(_, value)| String::from_utf8_lossy(value.as_bytes()));
         for value in values.chain(self.hidden.iter().map(|text| text.as_str().into())) {
@@ -113,11 +114,22 @@ impl Headers {
             let words = [value].into_iter().chain(value.split_whitespace());
             for secret in words.filter(|word| word.len() >= SHORTEST_SECRET) {
                 if !["bearer", "basic"].contains(&secret.to_ascii_lowercase().as_str()) {
-                    text = text.replace(secret, "…");
+                    for (at, _) in text.match_indices(secret) {
+                        is_hidden[at..at + secret.len()].fill(true);
+                    }
                 }
             }
         }
-        text
+        let (mut shown, mut was_hidden) = (String::with_capacity(text.len()), false);
+        for (at, letter) in text.char_indices() {
+            if !is_hidden[at] {
+                shown.push(letter);
+            } else if !was_hidden {
+                shown.push('…');
+            }
+            was_hidden = is_hidden[at];
+        }
+        shown
     }
 }
 
@@ -176,6 +188,20 @@ mod tests {
         }
         let message = headers.add_variable("V", "a=b,secret").unwrap_err().to_string();
         assert!(!message.contains("secret"), "{message}");
+    }
+
+    /// Whatever their order is.
+    #[test]
+    fn a_secret_is_hidden_that_begins_with_another_one() {
+        let secrets = ["x-tenant=prod", "authorization=Bearer prod-9f8a", "x-key=9f8a-prod-k3y1"];
+        for order in [[0, 1, 2], [2, 1, 0], [1, 0, 2]] {
+            let mut headers = Headers::default();
+            for at in order {
+                headers.add(secrets[at], "`--header`").unwrap();
+            }
+            let shown = headers.redacted("prod: Bearer prod-9f8a, prod-9f8a-prod-k3y1, 9f8a");
+            assert_eq!(shown, "…: …, …, 9f8a", "{order:?}");
+        }
     }
 
     #[test]
