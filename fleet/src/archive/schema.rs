@@ -27,6 +27,9 @@ pub(crate) enum TableName {
     Templates,
 }
 
+/// The beginning of what each file says of the program that wrote it.
+pub(super) const PROGRAM: &str = "protologtool-fleet";
+
 /// The columns of `messages` before those of arguments.
 const MESSAGES: &str = "
     REQUIRED INT64 time (TIMESTAMP(NANOS,true));
@@ -180,7 +183,7 @@ pub(super) fn properties(schema: &Type, encodings: &Encodings) -> WriterProperti
     let mut properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(level))
         .set_statistics_enabled(EnabledStatistics::Chunk)
-        .set_created_by(format!("protologtool-fleet {}", env!("CARGO_PKG_VERSION")))
+        .set_created_by(format!("{PROGRAM} {}", env!("CARGO_PKG_VERSION")))
         .set_data_page_size_limit(PAGE)
         .set_data_page_row_count_limit(MOST_ROWS)
         .set_dictionary_page_size_limit(DICTIONARY)

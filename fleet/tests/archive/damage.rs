@@ -1,23 +1,20 @@
-//! `check`: files of an archive that are damaged or missing are named, with what to do.
+//! `check`: files of an archive that are damaged or missing are named, with what to do; and so are
+//! those that no record has.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
 use super::content;
-use crate::common::{break_files, exported, fleet, trace};
+use crate::common::{break_files, exported, fleet, lines_of, trace};
 
 #[test]
 fn a_check_names_files_that_are_damaged_or_missing() {
     let dir = TempDir::new().unwrap();
     fs::write(dir.path().join("app.pftrace"), &trace()[..60_000]).unwrap();
     exported(dir.path(), &["app.pftrace"]);
-    let checked = || {
-        let output = fleet(&["check", "archive"], dir.path());
-        let [names, reasons] =
-            [output.stdout, output.stderr].map(|it| String::from_utf8(it).unwrap());
-        (output.status.code(), names, reasons)
-    };
+    let checked = || checked(dir.path());
     assert_eq!(checked(), (Some(0), String::new(), String::new()));
     let archive = dir.path().join("archive");
     let files = content(&archive.join("messages"));
@@ -58,4 +55,72 @@ fn a_check_names_files_that_are_damaged_or_missing() {
     let expected =
         "error: can't read `.`: no tables are there\nhelp: name the directory of an archive\n";
     assert_eq!((output.status.code(), &errors[..]), (Some(2), expected));
+}
+
+/// What a check of the archive says: its exit code, the names, and the reasons.
+fn checked(dir: &Path) -> (Option<i32>, String, String) {
+    let output = fleet(&["check", "archive"], dir);
+    let [names, reasons] = [output.stdout, output.stderr].map(|it| String::from_utf8(it).unwrap());
+    (output.status.code(), names, reasons)
+}
+
+/// A directory with an archive of a part of a trace, whose name and lines are given back, too.
+fn archive() -> (TempDir, &'static str, String) {
+    let (dir, name, bytes) = (TempDir::new().unwrap(), "app.pftrace", &trace()[..60_000]);
+    fs::write(dir.path().join(name), bytes).unwrap();
+    let lines = exported(dir.path(), &[name]);
+    assert_eq!(Some(&lines), lines_of(bytes).as_ref());
+    (dir, name, lines)
+}
+
+/// The only file with messages: its path, the name that a check prints, and its content.
+fn messages(dir: &Path) -> (PathBuf, String, Vec<u8>) {
+    let files = content(&dir.join("archive/messages")).into_iter();
+    let (path, bytes) = files.max_by_key(|(_, bytes)| bytes.len()).unwrap();
+    let name = path.strip_prefix(dir).unwrap().to_str().unwrap().to_owned();
+    (path, name, bytes)
+}
+
+/// Where a footer has numbers of a column: its codec, number of values, size without and with
+/// compression, and the place of its first page.
+fn numbers(bytes: &[u8], column: &str) -> [usize; 5] {
+    // The end of the path of the column, and the header of the next field.
+    let before = [&[0x18, column.len() as u8], column.as_bytes(), &[0x15]].concat();
+    let found = bytes.windows(before.len()).position(|it| it == before).unwrap();
+    let mut at = found + before.len();
+    std::array::from_fn(|_| {
+        let place = at;
+        while bytes[at] >= 0x80 {
+            at += 1;
+        }
+        at += 2;
+        place
+    })
+}
+
+#[test]
+fn a_footer_that_points_out_of_its_file_is_damage_for_all_readers() {
+    let (dir, ..) = archive();
+    let (path, name, bytes) = messages(dir.path());
+    let [_, values, _, size, place] = numbers(&bytes, "time");
+    // The lowest bit of these numbers is their sign.
+    for (at, bit, said) in [
+        (size, 1, "`time` has -"),
+        (place, 1, "bytes at -5, and the file has"),
+        (values, 2, "`time` has "),
+    ] {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= bit;
+        fs::write(&path, damaged).unwrap();
+        let (code, names, reasons) = checked(dir.path());
+        assert_eq!((code, &names[..]), (Some(3), &format!("{name}\n")[..]), "{reasons}");
+        assert!(reasons.starts_with(&format!("warning: `{name}` is damaged: ")), "{reasons}");
+        assert!(reasons.contains(said), "{reasons}");
+        for args in [&["read", "archive"][..], &["traces", "-o", "again", "archive"]] {
+            let output = fleet(args, dir.path());
+            let errors = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(2), "{errors}");
+            assert!(errors.starts_with(&format!("error: can't read `{name}`: ")), "{errors}");
+        }
+    }
 }

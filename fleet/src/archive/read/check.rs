@@ -6,18 +6,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
-use std::fmt;
 use std::fs::{self, FileType};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use parquet::errors::ParquetError;
-use parquet::file::reader::{FileReader, SerializedFileReader};
-use protolog_files::open_regular_file;
+use parquet::file::reader::FileReader;
 
 use super::super::files::EXPORTS;
 use super::super::schema::TableName;
 use super::exports;
+use super::open::{Unreadable, open};
 use super::rows::Rows;
 use crate::failure::{Failure, Result};
 
@@ -96,43 +94,14 @@ fn collect(directory: &Path, found: &mut BTreeSet<PathBuf>) -> Result<()> {
 }
 
 /// Reads a file whole.
-fn read(path: &Path) -> std::result::Result<(), Reason> {
-    let file = match open_regular_file(path) {
+fn read(path: &Path) -> std::result::Result<(), Unreadable> {
+    let reader = match open(path) {
         // The export of a trace that has grown removes files of the one before.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(Unreadable::Io(error)) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         opened => opened?,
     };
-    let reader = SerializedFileReader::new(file)?;
     for group in 0..reader.num_row_groups() {
         Rows::read(&*reader.get_row_group(group)?)?;
     }
     Ok(())
-}
-
-/// The reason why a file can't be read.
-#[derive(Debug)]
-enum Reason {
-    Io(io::Error),
-    Content(ParquetError),
-}
-
-impl From<io::Error> for Reason {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
-}
-
-impl From<ParquetError> for Reason {
-    fn from(error: ParquetError) -> Self {
-        Self::Content(error)
-    }
-}
-
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Io(error) => error.fmt(f),
-            Self::Content(error) => error.fmt(f),
-        }
-    }
 }

@@ -10,14 +10,14 @@ use std::rc::Rc;
 use std::vec;
 
 use parquet::file::reader::{FileReader, SerializedFileReader};
-use protolog_files::open_regular_file;
 
 use super::super::bad_file;
 use super::super::files::{BLOCKS, Export};
 use super::super::others::{PASSED_OVER, UNENDED};
 use super::super::schema::TableName;
+use super::open::open;
 use super::rows::Rows;
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 
 /// The messages of the dictionary, by their ids and their places among those with the same id.
 pub(super) type Templates = BTreeMap<(String, i64), TemplateRecord>;
@@ -271,8 +271,7 @@ fn place(rows: &Rows, row: usize) -> (i64, i64) {
 
 impl MessageFile {
     fn open(path: PathBuf) -> Result<Self> {
-        let file = open_regular_file(&path).map_err(|error| Failure::cant_read(&path, &error))?;
-        let reader = SerializedFileReader::new(file).map_err(|error| bad_file(&path, &error))?;
+        let reader = open(&path).map_err(|reason| reason.stopping(&path))?;
         let metadata = reader.metadata().file_metadata().key_value_metadata();
         let known = metadata.into_iter().flatten().find(|it| it.key == BLOCKS);
         let known = known.and_then(|it| serde_json::from_str(it.value.as_deref()?).ok());

@@ -2,6 +2,7 @@
 //! traces, or traces.
 //!
 //! ```text
+//! open           a file                       →  its row groups, after a look at its footer
 //! rows           a row group                  →  values by column
 //! items          the files of one trace       →  messages, losses, spans, in its order
 //! lines          an item                      →  the line of JSON
@@ -17,6 +18,7 @@ pub(crate) mod check;
 mod items;
 mod lines;
 mod made_trace;
+mod open;
 mod rows;
 
 use std::ffi::OsStr;
