@@ -26,7 +26,7 @@ Usage:
 `parquet` adds the logs of traces to an archive: Parquet files below DIR, by date (UTC), program and build. A trace that was
 exported before is replaced. `read` prints the lines that `protologtool read-log --format json` prints of the traces.
 `traces` makes traces of an archive again, which `read-log`, `view`, `diff` and `merge` read: a file below DIR for each.
-`check` reads all files of an archive, and prints the names of those that are damaged, at which engines fail.
+`check` reads all files of an archive, and prints the names of those at which engines fail, and of those that no export has.
 
 `otlp` sends the logs of traces to an OpenTelemetry collector, by OTLP over HTTP: `http://localhost:4318`.
 
@@ -220,17 +220,17 @@ fn export_parquet(
     Ok(end)
 }
 
-/// Names the damaged files of an archive: on standard output for programs, with reasons for people.
+/// Names what is wrong in an archive: on standard output for programs, with reasons for people.
 fn check(archive: &Path) -> Result<End> {
     let checked = archive::read::check::check(archive)?;
     for (path, failure) in &checked.damaged {
         print(&format!("{}\n", printable(&path.to_string_lossy())))?;
         say(&failure.as_warning());
     }
-    for failure in &checked.missing {
+    for failure in &checked.others {
         say(&failure.as_warning());
     }
-    let is_whole = checked.damaged.is_empty() && checked.missing.is_empty();
+    let is_whole = checked.damaged.is_empty() && checked.others.is_empty();
     Ok(if is_whole { End::Done } else { End::Incomplete })
 }
 

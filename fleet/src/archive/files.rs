@@ -11,6 +11,7 @@
 use std::cell;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
+use std::fmt;
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind};
 use std::path::{Component, Path, PathBuf};
@@ -41,8 +42,9 @@ pub(super) const EXPORTS: &str = "exports";
 /// The file whose lock the export has that puts files in place.
 const LOCK: &str = "exports/archive.lock";
 
-/// The end of the name of an intent, beside the record.
-const INTENT: &str = ".intent";
+/// The ends of the names of a record and, beside it, an intent.
+pub(super) const RECORD: &str = ".json";
+pub(super) const INTENT: &str = ".intent";
 
 /// Files that are written, and not in their places yet.
 pub(super) struct StagedFiles {
@@ -121,7 +123,8 @@ impl StagedFiles {
     pub(super) fn commit(mut self, source: &str, mut export: Export) -> Result<bool> {
         let _lock = self.lock()?;
         self.undo_interrupted()?;
-        let before = self.read_export(&format!("{EXPORTS}/{source}.json")).unwrap_or_default();
+        // Without it, nobody knows which files of the trace are there: they would stay.
+        let before = self.read_export(&record_of(source))?.unwrap_or_default();
         // A time alone could be damaged; and a ring that was written again has later messages.
         if before.ends > export.ends && before.messages > export.messages {
             return Ok(false);
@@ -151,7 +154,7 @@ impl StagedFiles {
             placed.map_err(|error| self.failed(&name, &error))?;
         }
         self.pass_step();
-        self.write_export(&format!("{EXPORTS}/{source}.json"), export)?;
+        self.write_export(&record_of(source), export)?;
         self.clear(source, intended, export)
     }
 
@@ -171,13 +174,11 @@ impl StagedFiles {
         for name in names.map_err(|error| self.failed(EXPORTS, &error))? {
             let name = name.to_string_lossy();
             let Some(source) = name.strip_suffix(INTENT) else { continue };
-            let intended = self.read_export(&intent(source)).unwrap_or_default();
-            let record = format!("{EXPORTS}/{source}.json");
-            let read = self.tree.read(Path::new(&record));
-            let is_new = read.is_err_and(|error| error.kind() == ErrorKind::NotFound);
+            // Of one that is damaged, a check of the archive finds what is in no record.
+            let intended = self.read_export(&intent(source)).ok().flatten().unwrap_or_default();
             // Without knowing what is in the record, nothing is removed.
-            let record = self.read_export(&record).or_else(|| is_new.then(Export::default));
-            if let Some(record) = record {
+            if let Ok(record) = self.read_export(&record_of(source)) {
+                let record = record.unwrap_or_default();
                 self.clear(source, &intended, &record)?;
             }
         }
@@ -193,9 +194,14 @@ impl StagedFiles {
         self.remove(&intent(source))
     }
 
-    fn read_export(&self, name: &str) -> Option<Export> {
-        let bytes = self.tree.read(Path::new(name)).ok()?;
-        serde_json::from_slice(&bytes).ok()
+    /// A record or an intent; none if it is not there.
+    fn read_export(&self, name: &str) -> Result<Option<Export>> {
+        let failed = |error: &dyn fmt::Display| bad_record(&self.root.join(name), error);
+        match self.tree.read(Path::new(name)) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(failed(&error)),
+            Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| failed(&error)),
+        }
     }
 
     fn write_export(&self, name: &str, export: &Export) -> Result<()> {
@@ -274,6 +280,11 @@ fn intent(source: &str) -> String {
     format!("{EXPORTS}/{source}{INTENT}")
 }
 
+/// The name of the record of a trace's export.
+fn record_of(source: &str) -> String {
+    format!("{EXPORTS}/{source}{RECORD}")
+}
+
 /// Returns whether a name that a record has stays below the archive: records may come from others.
 pub(super) fn is_below(name: &str) -> bool {
     Path::new(name).components().all(|part| matches!(part, Component::Normal(_)))
@@ -285,6 +296,25 @@ fn is_own(name: &str, source: &str) -> bool {
     let file = Path::new(name).file_name().and_then(OsStr::to_str);
     let rest = file.and_then(|file| file.strip_prefix(source));
     is_below(name) && rest.is_some_and(|rest| rest.starts_with('-'))
+}
+
+/// The trace whose export alone has a file of this name, by what tells it from others:
+/// `SOURCE-VERSION-NUMBER.parquet`. None for files that several exports may have, or that an
+/// engine wrote.
+pub(super) fn source_of(file: &str) -> Option<&str> {
+    let mut parts = file.strip_suffix(".parquet")?.split('-');
+    let (source, version, number) = (parts.next()?, parts.next()?, parts.next()?);
+    let is_hex =
+        |text: &str, size| text.len() == size && text.bytes().all(|it| it.is_ascii_hexdigit());
+    let is_one = is_hex(source, 16) && is_hex(version, 8) && number.parse::<u64>().is_ok();
+    (is_one && parts.next().is_none()).then_some(source)
+}
+
+/// The failure of a record that can't be read. An export of its trace would not know which files
+/// it replaces, so these are moved away first.
+pub(super) fn bad_record(path: &Path, error: &dyn fmt::Display) -> Failure {
+    let help = "move what `export check` names out of the archive, and export the trace again";
+    Failure::cant_read(path, error).help(help)
 }
 
 fn is_template(name: &str) -> bool {

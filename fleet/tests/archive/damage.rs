@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use super::content;
+use super::{content, lines_in};
 use crate::common::{break_files, exported, fleet, lines_of, trace};
 
 #[test]
@@ -123,4 +123,95 @@ fn a_footer_that_points_out_of_its_file_is_damage_for_all_readers() {
             assert!(errors.starts_with(&format!("error: can't read `{name}`: ")), "{errors}");
         }
     }
+}
+
+/// Without the record of a trace, its next export does not know what to replace: all of its
+/// messages would be there twice.
+#[test]
+fn a_record_that_cant_be_read_stops_the_export_of_its_trace() {
+    let (dir, name, lines) = archive();
+    let at_end = |path: &Path, end: &str| path.to_str().unwrap().ends_with(end);
+    let before = content(&dir.path().join("archive"));
+    let (record, whole) = before.iter().find(|(path, _)| at_end(path, ".json")).unwrap();
+    let source = record.file_stem().unwrap().to_str().unwrap();
+    fs::write(record, &whole[..20]).unwrap();
+    let damaged = content(&dir.path().join("archive"));
+    let args = ["parquet", "-o", "archive", "--host", "other", name];
+    let output = fleet(&args, dir.path());
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let errors = String::from_utf8(output.stderr).unwrap();
+    let error = format!("error: can't read `archive/exports/{source}.json`: ");
+    let help =
+        "\nhelp: move what `export check` names out of the archive, and export the trace again\n";
+    assert!(errors.starts_with(&error) && errors.ends_with(help), "{errors}");
+    assert!(content(&dir.path().join("archive")) == damaged);
+    // As it says.
+    let own = |name: &&str| name.contains(&format!("/{source}-"));
+    let (code, names, reasons) = checked(dir.path());
+    assert_eq!(code, Some(3), "{reasons}");
+    assert!(names.contains(&format!("archive/exports/{source}.json\n")), "{names}");
+    assert_eq!(names.lines().filter(own).count() + 1, names.lines().count(), "{names}");
+    assert!(reasons.contains(".parquet` is in no record of an export\nhelp: "), "{reasons}");
+    for name in names.lines() {
+        fs::remove_file(dir.path().join(name)).unwrap();
+    }
+    assert!(matches!(fleet(&args, dir.path()).status.code(), Some(0 | 3)));
+    assert_eq!(checked(dir.path()), (Some(0), String::new(), String::new()));
+    let messages = |lines: &str| lines.matches("\"type\":\"message\"").count();
+    assert_eq!(messages(&lines_in(dir.path())), messages(&lines));
+}
+
+#[test]
+fn a_check_names_files_of_exports_that_have_no_record() {
+    let (dir, name, _) = archive();
+    let files = || content(&dir.path().join("archive")).into_iter().map(|(path, _)| path);
+    let record = files().find(|path| path.extension().is_some_and(|it| it == "json")).unwrap();
+    let own = format!("{}-", record.file_stem().unwrap().to_str().unwrap());
+    let is_own = |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().starts_with(&own);
+    let expected: Vec<PathBuf> = files().filter(is_own).collect();
+    assert!(!expected.is_empty());
+    fs::remove_file(record).unwrap();
+    let named = || {
+        let (code, names, reasons) = checked(dir.path());
+        assert_eq!(code, Some(3), "{reasons}");
+        names.lines().map(|name| dir.path().join(name)).collect::<Vec<_>>()
+    };
+    let sorted = |mut paths: Vec<PathBuf>| {
+        paths.sort();
+        paths
+    };
+    assert_eq!(sorted(named()), sorted(expected.clone()));
+    // It has grown: its files have other names.
+    fs::write(dir.path().join(name), &trace()[..70_000]).unwrap();
+    exported(dir.path(), &[name]);
+    assert_eq!(sorted(named()), sorted(expected.clone()));
+    for path in expected {
+        fs::remove_file(path).unwrap();
+    }
+    assert_eq!(checked(dir.path()), (Some(0), String::new(), String::new()));
+}
+
+#[test]
+fn a_check_goes_on_where_something_cant_be_read() {
+    let (dir, ..) = archive();
+    let (path, name, bytes) = messages(dir.path());
+    fs::write(path, &bytes[..100]).unwrap();
+    let archive = dir.path().join("archive");
+    fs::write(archive.join("exports/0123456789abcdef.json"), "{\"trace\":").unwrap();
+    fs::create_dir(archive.join("exports/0123456789abcdee.json")).unwrap();
+    let spans: Vec<PathBuf> =
+        content(&archive.join("spans")).into_iter().map(|(path, _)| path).collect();
+    fs::remove_dir_all(archive.join("spans")).unwrap();
+    fs::write(archive.join("spans"), "").unwrap();
+    let (code, names, reasons) = checked(dir.path());
+    assert_eq!(code, Some(3), "{reasons}");
+    let mut expected = [
+        name,
+        "archive/exports/0123456789abcdef.json".to_owned(),
+        "archive/exports/0123456789abcdee.json".to_owned(),
+        "archive/spans".to_owned(),
+    ];
+    expected.sort();
+    assert_eq!(names.lines().collect::<Vec<_>>(), expected, "{reasons}");
+    assert_eq!(reasons.matches("` is missing\n").count(), spans.len(), "{reasons}");
 }

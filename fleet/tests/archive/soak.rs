@@ -233,12 +233,20 @@ fn retire(dir: &Path, lines: &str) {
     if let Some(count) = query(&archive, "select count(*) from log") {
         assert_eq!(count.trim(), "[0]");
     }
-    for record in fs::read_dir(archive.join("exports")).unwrap().map(|entry| entry.unwrap().path())
-    {
-        if record.extension().is_some_and(|extension| extension == "json") {
-            fs::remove_file(record).unwrap();
+    let files = content(&archive).into_iter().map(|(path, _)| path);
+    let (records, files): (Vec<PathBuf>, Vec<PathBuf>) =
+        files.partition(|path| path.extension().is_some_and(|extension| extension == "json"));
+    for record in records {
+        let source = format!("{}-", record.file_stem().unwrap().to_str().unwrap());
+        let is_own = |path: &&PathBuf| {
+            path.file_name().is_some_and(|name| name.to_str().unwrap().starts_with(&source))
+        };
+        for path in files.iter().filter(is_own).chain([&record]) {
+            fs::remove_file(path).unwrap();
         }
     }
+    let output = fleet(&["check", "archive"], dir);
+    assert!(output.status.success(), "{output:?}");
     assert_eq!(lines_in(dir), "");
     export(dir);
     assert_same(&lines_in(dir), lines, "after the day was removed");

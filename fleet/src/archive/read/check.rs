@@ -1,72 +1,128 @@
-//! Files of an archive that can't be read: one that is damaged fails every query of an engine that
-//! needs it, and engines do not always name it.
+//! What is wrong with an archive: files that fail every query of an engine that needs them, which
+//! engines do not always name; and files that no export has, whose messages may be there twice.
 //!
-//! Invariant: each file is read whole; memory is that of one row group. Values that were changed in
-//! a page that can still be read are not found, since the files have no checksums.
+//! Invariants: each file is read whole; memory is that of one row group, and of all paths. What
+//! can't be read is named, and stops nothing; what is removed meanwhile is none. Values that were
+//! changed in a page that can still be read are not found, since the files have no checksums.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::{self, FileType};
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use parquet::file::reader::FileReader;
 
-use super::super::files::EXPORTS;
 use super::super::schema::TableName;
-use super::exports;
 use super::open::{Unreadable, open};
+use super::records::Records;
 use super::rows::Rows;
 use crate::failure::{Failure, Result};
 
 /// The result of a check.
 #[derive(Default)]
 pub(crate) struct Checked {
-    /// The number of files that were read.
-    pub(crate) files: usize,
-    /// The files that can't be read, with the reason.
-    pub(crate) damaged: Vec<(PathBuf, Failure)>,
-    /// The same for files of exports that are not there.
-    pub(crate) missing: Vec<Failure>,
+    /// What fails queries, or has messages that may be there twice, with the reason.
+    pub(crate) damaged: BTreeMap<PathBuf, Failure>,
+    /// What else is wrong: files of exports that are missing.
+    pub(crate) others: Vec<Failure>,
 }
 
 /// Reads all tables of the archive at `root`, or of a directory that has tables alone.
 pub(crate) fn check(root: &Path) -> Result<Checked> {
-    let directories: Vec<PathBuf> = TableName::ALL.map(|table| root.join(table.directory())).into();
-    if !directories.iter().any(|directory| directory.is_dir()) {
-        let error = io::Error::new(io::ErrorKind::NotFound, "no tables are there");
+    let (mut checked, mut found) = (Checked::default(), BTreeMap::new());
+    let mut has_tables = false;
+    for table in TableName::ALL {
+        has_tables |= checked.collect(root, table, &mut found);
+    }
+    if !has_tables {
+        let error = io::Error::new(ErrorKind::NotFound, "no tables are there");
         return Err(Failure::cant_read(root, &error).help("name the directory of an archive"));
     }
-    let traces = traces(root)?;
-    let mut checked = Checked::default();
-    let mut found = BTreeSet::new();
-    for directory in directories.iter().filter(|directory| directory.is_dir()) {
-        collect(directory, &mut found)?;
+    // After the files: what an export puts in place meanwhile is in its record then.
+    let mut records = Records::read(root);
+    for (path, failure) in std::mem::take(&mut records.damaged) {
+        checked.damaged.insert(path, failure);
     }
-    for path in &found {
-        checked.files += 1;
-        if let Err(error) = read(path) {
-            let failure = Failure::new(format!("`{}` is damaged: {error}", path.display()));
-            checked.damaged.push((path.clone(), failure.help(remedy(traces.get(path)))));
-        }
+    for path in found.keys() {
+        checked.check_file(path, records.traces.get(path));
     }
-    for (path, trace) in traces.iter().filter(|(path, _)| !found.contains(*path)) {
-        let failure = Failure::new(format!("`{}` is missing", path.display()));
-        checked.missing.push(failure.help(remedy(Some(trace))));
-    }
+    checked.compare(root, &found, &records);
     Ok(checked)
 }
 
-/// The file of each export, with the name of its trace.
-fn traces(root: &Path) -> Result<BTreeMap<PathBuf, String>> {
-    let mut traces = BTreeMap::new();
-    if root.join(EXPORTS).is_dir() {
-        for (_, export) in exports(root)? {
-            let files = export.files.into_iter().map(|file| root.join(file));
-            traces.extend(files.map(|file| (file, export.trace.clone())));
+impl Checked {
+    /// Adds the Parquet files of a table, if it is there. Links are not followed, as engines do
+    /// not.
+    fn collect(
+        &mut self,
+        root: &Path,
+        table: TableName,
+        found: &mut BTreeMap<PathBuf, TableName>,
+    ) -> bool {
+        let first = root.join(table.directory());
+        let mut is_there = false;
+        let mut left = vec![first.clone()];
+        while let Some(directory) = left.pop() {
+            let listed = fs::read_dir(&directory).and_then(|entries| {
+                for entry in entries {
+                    let entry = entry?;
+                    let path = entry.path();
+                    if entry.file_type().is_ok_and(|it: FileType| it.is_dir()) {
+                        left.push(path);
+                    } else if path.extension() == Some(OsStr::new("parquet")) {
+                        found.insert(path, table);
+                    }
+                }
+                Ok(())
+            });
+            match listed {
+                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                Err(error) => {
+                    self.damaged.insert(directory.clone(), Failure::cant_read(&directory, &error));
+                }
+                Ok(()) => {}
+            }
+            is_there |= directory == first;
+        }
+        is_there
+    }
+
+    /// Reads a file whole.
+    fn check_file(&mut self, path: &Path, trace: Option<&String>) {
+        let failure = match read(path) {
+            // The export of a trace that has grown removes files of the one before.
+            Err(Unreadable::Io(error)) if error.kind() == ErrorKind::NotFound => return,
+            Err(reason) => Failure::new(format!("`{}` is damaged: {reason}", path.display())),
+            Ok(()) => return,
+        };
+        self.damaged.insert(path.to_owned(), failure.help(remedy(trace)));
+    }
+
+    /// Compares the files with those of the records.
+    fn compare(&mut self, root: &Path, found: &BTreeMap<PathBuf, TableName>, records: &Records) {
+        let mut unrecorded: Vec<&PathBuf> =
+            found.keys().filter(|path| records.lack(path)).collect();
+        let mut missing: Vec<(&PathBuf, &String)> =
+            records.traces.iter().filter(|(path, _)| !found.contains_key(*path)).collect();
+        if unrecorded.is_empty() && missing.is_empty() {
+            return;
+        }
+        // An export may have replaced them meanwhile.
+        let records = Records::read(root);
+        unrecorded.retain(|path| records.lack(path) && !is_gone(path));
+        missing.retain(|(path, _)| records.traces.contains_key(*path) && is_gone(path));
+        for path in unrecorded {
+            let message = format!("`{}` is in no record of an export", path.display());
+            let help = "move it out of the archive, and export its trace again if that is there";
+            let failure = Failure::new(message).help(help);
+            self.damaged.entry(path.clone()).or_insert(failure);
+        }
+        for (path, trace) in missing {
+            let failure = Failure::new(format!("`{}` is missing", path.display()));
+            self.others.push(failure.help(remedy(Some(trace))));
         }
     }
-    Ok(traces)
 }
 
 /// Something to do about a file of a trace.
@@ -77,29 +133,14 @@ fn remedy(trace: Option<&String>) -> String {
     )
 }
 
-/// Adds the Parquet files below a directory. Links are not followed, as engines do not.
-fn collect(directory: &Path, found: &mut BTreeSet<PathBuf>) -> Result<()> {
-    let failed = |error: io::Error| Failure::cant_read(directory, &error);
-    for entry in fs::read_dir(directory).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        let path = entry.path();
-        // A directory that was removed meanwhile has no files.
-        if entry.file_type().is_ok_and(|it: FileType| it.is_dir()) {
-            collect(&path, found)?;
-        } else if path.extension() == Some(OsStr::new("parquet")) {
-            found.insert(path);
-        }
-    }
-    Ok(())
+fn is_gone(path: &Path) -> bool {
+    let gone = [ErrorKind::NotFound, ErrorKind::NotADirectory];
+    fs::symlink_metadata(path).is_err_and(|error| gone.contains(&error.kind()))
 }
 
 /// Reads a file whole.
 fn read(path: &Path) -> std::result::Result<(), Unreadable> {
-    let reader = match open(path) {
-        // The export of a trace that has grown removes files of the one before.
-        Err(Unreadable::Io(error)) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        opened => opened?,
-    };
+    let reader = open(path)?;
     for group in 0..reader.num_row_groups() {
         Rows::read(&*reader.get_row_group(group)?)?;
     }

@@ -2,12 +2,13 @@
 //! traces, or traces.
 //!
 //! ```text
+//! records        the records of exports       →  the files of each trace
 //! open           a file                       →  its row groups, after a look at its footer
 //! rows           a row group                  →  values by column
 //! items          the files of one trace       →  messages, losses, spans, in its order
 //! lines          an item                      →  the line of JSON
 //! made_trace     the items                    →  a trace that all commands read
-//! check          all files                    →  those that can't be read
+//! check          all files                    →  what fails, or can't be read
 //! ```
 //!
 //! Invariants: the lines of one trace are those of the trace itself, in the same order; those of
@@ -19,19 +20,18 @@ mod items;
 mod lines;
 mod made_trace;
 mod open;
+mod records;
 mod rows;
 
-use std::ffi::OsStr;
-use std::fs;
-use std::io::{BufReader, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use protolog_files::{StagedFile, Tree, open_regular_file};
+use protolog_files::{StagedFile, Tree};
 
 use self::items::TraceItems;
 use self::made_trace::TraceMaker;
-use super::bad_file;
-use super::files::{EXPORTS, Export, MODE, PREFIX, is_below};
+use self::records::exports;
+use super::files::{MODE, PREFIX};
 use crate::failure::{Failure, Result, printed};
 
 /// Writes the lines of all traces in the archive at `root`.
@@ -97,31 +97,4 @@ fn file_name(trace: &str, source: &str) -> String {
     let is_kept = |letter: &char| letter.is_ascii_alphanumeric() || "-_".contains(*letter);
     let stem: String = stem.chars().filter(is_kept).take(64).collect();
     format!("{stem}{}{source}.pftrace", if stem.is_empty() { "" } else { "-" })
-}
-
-/// All exports, by the names of their traces, each with the text that tells its trace from others.
-fn exports(root: &Path) -> Result<Vec<(String, Export)>> {
-    let directory = root.join(EXPORTS);
-    let failed = |error: &std::io::Error| {
-        Failure::cant_read(&directory, error).help("name the directory that `export` wrote")
-    };
-    let mut all = Vec::new();
-    for entry in fs::read_dir(&directory).map_err(|error| failed(&error))? {
-        let path = entry.map_err(|error| failed(&error))?.path();
-        if path.extension() == Some(OsStr::new("json")) {
-            let file = open_regular_file(&path);
-            let file = file.map_err(|error| Failure::cant_read(&path, &error))?;
-            let export: Export = serde_json::from_reader(BufReader::new(file))
-                .map_err(|error| bad_file(&path, &error))?;
-            if let Some(name) = export.files.iter().find(|name| !is_below(name)) {
-                return Err(bad_file(&path, &format!("`{name}` is not below the archive")));
-            }
-            let source = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            all.push((source, export));
-        }
-    }
-    all.sort_by(|(one_source, one), (other_source, other)| {
-        (&one.trace, one_source).cmp(&(&other.trace, other_source))
-    });
-    Ok(all)
 }
