@@ -125,6 +125,28 @@ fn a_footer_that_points_out_of_its_file_is_damage_for_all_readers() {
     }
 }
 
+#[test]
+fn a_codec_that_is_not_read_is_no_damage() {
+    let (dir, ..) = archive();
+    let (path, name, mut bytes) = messages(dir.path());
+    let [codec, ..] = numbers(&bytes, "time");
+    bytes[codec] = 2;
+    fs::write(&path, &bytes).unwrap();
+    // No export writes it.
+    let (code, names, reasons) = checked(dir.path());
+    assert_eq!((code, names), (Some(3), format!("{name}\n")), "{reasons}");
+    let writer = b"protologtool-fleet";
+    let at = bytes.windows(writer.len()).rposition(|it| it == writer).unwrap();
+    bytes[at..at + 5].copy_from_slice(b"other");
+    fs::write(&path, &bytes).unwrap();
+    let (code, names, reasons) = checked(dir.path());
+    let expected = format!(
+        "warning: can't check `{name}`: `time` is compressed by SNAPPY, which this program does \
+         not read\nhelp: write it with zstd for a check; engines may read it as it is\n"
+    );
+    assert_eq!((code, names, reasons), (Some(3), String::new(), expected));
+}
+
 /// Without the record of a trace, its next export does not know what to replace: all of its
 /// messages would be there twice.
 #[test]

@@ -24,7 +24,7 @@ use crate::failure::{Failure, Result};
 pub(crate) struct Checked {
     /// What fails queries, or has messages that may be there twice, with the reason.
     pub(crate) damaged: BTreeMap<PathBuf, Failure>,
-    /// What else is wrong: files of exports that are missing.
+    /// What else is wrong: files of exports that are missing, and files that can't be checked.
     pub(crate) others: Vec<Failure>,
 }
 
@@ -93,6 +93,12 @@ impl Checked {
         let failure = match read(path) {
             // The export of a trace that has grown removes files of the one before.
             Err(Unreadable::Io(error)) if error.kind() == ErrorKind::NotFound => return,
+            Err(reason @ Unreadable::Codec { .. }) => {
+                let message = format!("can't check `{}`: {reason}", path.display());
+                let help = "write it with zstd for a check; engines may read it as it is";
+                self.others.push(Failure::new(message).help(help));
+                return;
+            }
             Err(reason) => Failure::new(format!("`{}` is damaged: {reason}", path.display())),
             Ok(()) => return,
         };
