@@ -16,6 +16,7 @@ mod args;
 mod cli;
 mod failure;
 mod otlp;
+mod percent;
 mod traces;
 
 use std::process::ExitCode;

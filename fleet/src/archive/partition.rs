@@ -6,11 +6,14 @@
 //! DIR/templates/program=indexer/build=2f1c6d0a9be85377/CONTENT.parquet
 //! ```
 
+use std::path::Path;
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use jiff::civil::Date;
 
 use super::schema::TableName;
+use crate::percent::decoded;
 
 /// The value of a partition that is not known, as Hive, Spark and DuckDB write it.
 const UNKNOWN: &str = "__HIVE_DEFAULT_PARTITION__";
@@ -51,6 +54,36 @@ impl Partition {
         let date = self.day.and_then(date).unwrap_or_else(|| UNKNOWN.to_owned());
         format!("{}/date={date}/{place}", table.directory())
     }
+}
+
+/// The reason why no file of this table may stand at a path below the table's directory; none if it
+/// may. An engine that finds a directory which is not as those of other files, or has a value that
+/// it can't read, fails all queries.
+pub(super) fn misplaced(table: TableName, below: &Path) -> Option<String> {
+    let Some(path) = below.to_str() else { return Some("its path is no UTF-8".to_owned()) };
+    let keys: &[&str] = match table {
+        TableName::Templates => &["program", "build"],
+        TableName::Messages | TableName::Losses | TableName::Spans => &["date", "program", "build"],
+    };
+    let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
+    let values: Vec<(&str, &str)> =
+        directory.split('/').filter_map(|part| part.split_once('=')).collect();
+    let has_keys =
+        directory.split('/').count() == keys.len() && values.iter().map(|(key, _)| key).eq(keys);
+    if !has_keys {
+        let keys: Vec<String> = keys.iter().map(|key| format!("{key}=…")).collect();
+        return Some(format!("it is not in a directory `{}`", keys.join("/")));
+    }
+    values.into_iter().find_map(|(key, value)| {
+        let is_date = || value.parse().is_ok_and(|date: Date| date.to_string() == value);
+        if decoded(value).is_none() {
+            Some(format!("`{key}={value}` is no UTF-8"))
+        } else if key == "date" && value != UNKNOWN && !is_date() {
+            Some(format!("`{key}={value}` is no date"))
+        } else {
+            None
+        }
+    })
 }
 
 /// `2026-11-27`
@@ -123,5 +156,38 @@ mod tests {
         let partition = Partition { day: None, program: None };
         let directory = partition.directory(TableName::Templates, &build);
         assert!(directory.ends_with(&format!("/build={}", "%C3%A9".repeat(32))), "{directory}");
+    }
+
+    #[test]
+    fn directories_that_engines_do_not_read_are_found() {
+        let reason = |table, path: &str| misplaced(table, Path::new(path)).unwrap_or_default();
+        let messages = |path: &str| reason(TableName::Messages, path);
+        for path in [
+            "date=2026-11-27/program=a/build=b/x.parquet",
+            "date=__HIVE_DEFAULT_PARTITION__/program=b%20c%3Dd/build=%C3%A9/x.parquet",
+        ] {
+            assert_eq!(messages(path), "");
+        }
+        assert_eq!(reason(TableName::Templates, "program=a/build=b/x.parquet"), "");
+        let keys = "it is not in a directory `date=…/program=…/build=…`";
+        for path in [
+            "x.parquet",
+            "program=a/build=b/x.parquet",
+            "date=2026-11-27/build=b/program=a/x.parquet",
+            "date=2026-11-27/program=a/build=b/more/x.parquet",
+            "date=2026-11-27/program=a/build=b/more=c/x.parquet",
+            "date=2026-11-27/more/program=a/build=b/x.parquet",
+        ] {
+            assert_eq!(messages(path), keys, "{path}");
+        }
+        let path = "date=2026-11-27/program=a/build=b/x.parquet";
+        let keys = "it is not in a directory `program=…/build=…`";
+        assert_eq!(reason(TableName::Templates, path), keys);
+        for date in ["yesterday", "2026-13-01", "2026-1-1", "20260101", ""] {
+            let path = format!("date={date}/program=a/build=b/x.parquet");
+            assert_eq!(messages(&path), format!("`date={date}` is no date"));
+        }
+        let path = "date=2026-11-27/program=x%E6/build=b/x.parquet";
+        assert_eq!(messages(path), "`program=x%E6` is no UTF-8");
     }
 }

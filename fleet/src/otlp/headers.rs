@@ -15,6 +15,7 @@ use std::io::Read;
 use ureq::http::{HeaderName, HeaderValue};
 
 use crate::failure::{Failure, Result};
+use crate::percent::decoded;
 
 /// The most bytes of a file with headers.
 const MOST: u64 = 64 << 10;
@@ -146,24 +147,6 @@ pub(super) fn pairs(text: &str, variable: &str) -> Result<Vec<(String, String)>>
         }
     };
     text.split(',').filter(|part| !part.trim().is_empty()).map(pair).collect()
-}
-
-/// The text with its `%20` and the like replaced; none if it is no UTF-8 then.
-fn decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, after @ ..] = rest {
-        let hex = after.get(..2).and_then(|hex| std::str::from_utf8(hex).ok());
-        let byte = hex.and_then(|hex| u8::from_str_radix(hex, 16).ok());
-        if let Some(byte) = byte.filter(|_| *first == b'%') {
-            bytes.push(byte);
-            rest = &after[2..];
-        } else {
-            bytes.push(*first);
-            rest = after;
-        }
-    }
-    String::from_utf8(bytes).ok()
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 use super::{content, lines_in};
-use crate::common::{break_files, exported, fleet, lines_of, trace};
+use crate::common::{break_files, exported, fleet, lines_of, trace, try_query};
 
 #[test]
 fn a_check_names_files_that_are_damaged_or_missing() {
@@ -236,4 +236,45 @@ fn a_check_goes_on_where_something_cant_be_read() {
     expected.sort();
     assert_eq!(names.lines().collect::<Vec<_>>(), expected, "{reasons}");
     assert_eq!(reasons.matches("` is missing\n").count(), spans.len(), "{reasons}");
+}
+
+/// Directories that are not as those of other files fail all queries of DuckDB.
+#[test]
+fn a_check_names_files_where_none_belongs() {
+    let (dir, ..) = archive();
+    let (_, _, bytes) = messages(dir.path());
+    let archive = dir.path().join("archive");
+    let by_date = "select count(*) from log where date = '2026-11-29'";
+    let by_program = "select program, count(*) from log group by all";
+    for (name, reason, sql) in [
+        (
+            "messages/date=yesterday/program=a/build=b/x.parquet",
+            "`date=yesterday` is no date",
+            by_date,
+        ),
+        ("messages/x.parquet", "it is not in a directory `date=…/program=…/build=…`", by_date),
+        (
+            "messages/date=2020-01-01/program=x%E6/build=b/x.parquet",
+            "`program=x%E6` is no UTF-8",
+            by_program,
+        ),
+        (
+            "templates/program=a/x.parquet",
+            "it is not in a directory `program=…/build=…`",
+            by_program,
+        ),
+    ] {
+        let path = archive.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, &bytes).unwrap();
+        let answer = try_query(&archive, sql);
+        assert!(answer.is_none_or(|answer| answer.is_err()), "{name}");
+        let expected = format!(
+            "warning: `archive/{name}` is no place of a table: {reason}\n\
+             help: move it out of the archive\n"
+        );
+        assert_eq!(checked(dir.path()), (Some(3), format!("archive/{name}\n"), expected));
+        fs::remove_file(path).unwrap();
+    }
+    assert_eq!(checked(dir.path()), (Some(0), String::new(), String::new()));
 }

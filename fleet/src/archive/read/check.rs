@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use parquet::file::reader::FileReader;
 
+use super::super::partition::misplaced;
 use super::super::schema::TableName;
 use super::open::{Unreadable, open};
 use super::records::Records;
@@ -44,8 +45,8 @@ pub(crate) fn check(root: &Path) -> Result<Checked> {
     for (path, failure) in std::mem::take(&mut records.damaged) {
         checked.damaged.insert(path, failure);
     }
-    for path in found.keys() {
-        checked.check_file(path, records.traces.get(path));
+    for (path, table) in &found {
+        checked.check_file(path, (root, *table), records.traces.get(path));
     }
     checked.compare(root, &found, &records);
     Ok(checked)
@@ -88,8 +89,15 @@ impl Checked {
         is_there
     }
 
-    /// Reads a file whole.
-    fn check_file(&mut self, path: &Path, trace: Option<&String>) {
+    /// Checks the place of a file, and reads it whole.
+    fn check_file(&mut self, path: &Path, place: (&Path, TableName), trace: Option<&String>) {
+        let (root, table) = place;
+        let below = path.strip_prefix(root.join(table.directory())).unwrap_or(path);
+        if let Some(reason) = misplaced(table, below) {
+            let message = format!("`{}` is no place of a table: {reason}", path.display());
+            self.damaged.insert(path.to_owned(), Failure::new(message).help(remedy(None)));
+            return;
+        }
         let failure = match read(path) {
             // The export of a trace that has grown removes files of the one before.
             Err(Unreadable::Io(error)) if error.kind() == ErrorKind::NotFound => return,
