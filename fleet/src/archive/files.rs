@@ -9,7 +9,7 @@
 //! record names are there, whole, and of one export; one export at a time puts files in place.
 
 use std::cell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fmt;
 use std::fs::File;
@@ -24,6 +24,7 @@ use rustix::process::{Signal, getpid, kill_process};
 use serde::{Deserialize, Serialize};
 
 use super::schema::{self, TableName};
+use super::sum::SummedFile;
 use super::table::{Cell, Table};
 use crate::failure::{Failure, Result};
 
@@ -51,6 +52,8 @@ pub(super) struct StagedFiles {
     tree: Tree,
     root: PathBuf,
     done: Vec<(String, StagedFile)>,
+    /// The checksums of these.
+    sums: BTreeMap<String, u32>,
     /// The steps of putting files in place that were passed.
     steps: cell::Cell<u32>,
 }
@@ -66,6 +69,9 @@ pub(super) struct Export {
     pub(super) ends: Option<i64>,
     /// Paths below the directory of the archive.
     pub(super) files: Vec<String>,
+    /// The checksums of those that no other export has.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) sums: BTreeMap<String, u32>,
 }
 
 /// A Parquet file that is being written.
@@ -75,7 +81,7 @@ pub(super) struct TableFile {
     file: File,
     schema: TypePtr,
     /// None until rows are written, which decide the encodings.
-    writer: Option<SerializedFileWriter<BufWriter<File>>>,
+    writer: Option<SerializedFileWriter<BufWriter<SummedFile>>>,
     table: Table,
     /// The numbers of row groups that have the rows of one time.
     blocks: Vec<usize>,
@@ -85,7 +91,8 @@ impl StagedFiles {
     /// In the directory at `root`, which is made if it is not there.
     pub(super) fn new(root: &Path) -> Result<Self> {
         let tree = Tree::create(root).map_err(|error| Failure::cant_write(root, &error))?;
-        Ok(Self { tree, root: root.to_owned(), done: Vec::new(), steps: cell::Cell::new(0) })
+        let (done, sums, steps) = (Vec::new(), BTreeMap::new(), cell::Cell::new(0));
+        Ok(Self { tree, root: root.to_owned(), done, sums, steps })
     }
 
     /// Begins a file with rows of a table, which gets this name, a path below the root.
@@ -112,7 +119,8 @@ impl StagedFiles {
 
     /// Completes a file.
     pub(super) fn finish(&mut self, mut file: TableFile) -> Result<()> {
-        file.complete().map_err(|error| self.failed(&file.name, &error))?;
+        let sum = file.complete().map_err(|error| self.failed(&file.name, &error))?;
+        self.sums.insert(file.name.clone(), sum);
         self.done.push((file.name, file.staged));
         Ok(())
     }
@@ -133,6 +141,9 @@ impl StagedFiles {
         self.done.sort_by_key(|(name, _)| (!is_template(name), name.clone()));
         export.files = self.done.iter().map(|(name, _)| name.clone()).collect();
         export.files.sort();
+        // Another export may write the same file by another version of the library.
+        self.sums.retain(|name, _| is_own(name, source));
+        export.sums = std::mem::take(&mut self.sums);
         let touched = export.files.iter().chain(&before.files).cloned().collect::<BTreeSet<_>>();
         let intended = Export { files: touched.into_iter().collect(), ..Export::default() };
         let placed = self.place(source, &intended, &export);
@@ -253,24 +264,25 @@ impl TableFile {
         Ok(())
     }
 
-    /// Writes what is left, and the end of the file.
-    fn complete(&mut self) -> io::Result<()> {
+    /// Writes what is left, and the end of the file. Returns its checksum.
+    fn complete(&mut self) -> io::Result<u32> {
         if !self.table.is_empty() {
             self.write_block()?;
         }
         let (mut writer, blocks) = (self.writer()?, serde_json::to_string(&self.blocks)?);
         writer.append_key_value_metadata(KeyValue::new(BLOCKS.to_owned(), blocks));
-        writer.into_inner()?.into_inner().map_err(io::IntoInnerError::into_error)?;
-        self.file.sync_all()
+        let out = writer.into_inner()?.into_inner().map_err(io::IntoInnerError::into_error)?;
+        self.file.sync_all()?;
+        Ok(out.sum())
     }
 
-    fn writer(&mut self) -> io::Result<SerializedFileWriter<BufWriter<File>>> {
+    fn writer(&mut self) -> io::Result<SerializedFileWriter<BufWriter<SummedFile>>> {
         if let Some(writer) = self.writer.take() {
             return Ok(writer);
         }
         let encodings = self.table.encodings(&self.schema, schema::has_any_encoding)?;
         let properties = schema::properties(&self.schema, &encodings);
-        let file = BufWriter::new(self.file.try_clone()?);
+        let file = BufWriter::new(SummedFile::new(self.file.try_clone()?));
         Ok(SerializedFileWriter::new(file, self.schema.clone(), properties)?)
     }
 }

@@ -10,6 +10,7 @@
 //! encodings      columns of numbers           →  the smallest encoding
 //! places         rows                         →  the file of each directory
 //! files          files without a name         →  the archive, all at once
+//! sum            bytes that are written       →  a checksum for the record
 //! read           the archive                  →  the lines of `read-log --format json`
 //! ```
 //!
@@ -26,6 +27,7 @@ mod partition;
 mod places;
 pub(crate) mod read;
 mod schema;
+mod sum;
 mod table;
 mod templates;
 
@@ -194,7 +196,8 @@ impl Writer<'_> {
         }
         let messages = self.messages;
         let ends = log.span().map(|(_, last)| last);
-        let export = Export { trace: trace.name.clone(), messages, ends, files: Vec::new() };
+        let trace = trace.name.clone();
+        let export = Export { trace, messages, ends, ..Export::default() };
         Ok(self.places.commit(export)?.then_some(messages))
     }
 }

@@ -147,6 +147,33 @@ fn a_codec_that_is_not_read_is_no_damage() {
     assert_eq!((code, names, reasons), (Some(3), String::new(), expected));
 }
 
+/// As a bad disk does. Records of earlier versions have no checksums.
+#[test]
+fn a_file_that_was_changed_and_can_be_read_is_found() {
+    let (dir, app, lines) = archive();
+    let (path, name, mut bytes) = messages(dir.path());
+    let version = format!("protologtool-fleet {}", env!("CARGO_PKG_VERSION"));
+    let at = bytes.windows(version.len()).rposition(|it| it == version.as_bytes()).unwrap();
+    bytes[at + version.len() - 1] ^= 1;
+    fs::write(&path, &bytes).unwrap();
+    let expected = format!(
+        "warning: `{name}` is damaged: it is not as it was exported\n\
+         help: export `{app}` again, or move the file out of the archive\n"
+    );
+    assert_eq!(checked(dir.path()), (Some(3), format!("{name}\n"), expected));
+    let files = content(&dir.path().join("archive/exports")).into_iter().map(|(path, _)| path);
+    let mut records = files.filter(|path| path.extension().is_some_and(|it| it == "json"));
+    let record = records.next().unwrap();
+    let mut fields: serde_json::Value =
+        serde_json::from_slice(&fs::read(&record).unwrap()).unwrap();
+    fields.as_object_mut().unwrap().remove("sums").unwrap();
+    fs::write(&record, fields.to_string()).unwrap();
+    assert_eq!(checked(dir.path()), (Some(0), String::new(), String::new()));
+    assert_eq!(lines_in(dir.path()), lines);
+    assert_eq!(exported(dir.path(), &[app]), lines);
+    assert_eq!(checked(dir.path()), (Some(0), String::new(), String::new()));
+}
+
 /// Without the record of a trace, its next export does not know what to replace: all of its
 /// messages would be there twice.
 #[test]

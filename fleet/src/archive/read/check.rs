@@ -3,7 +3,8 @@
 //!
 //! Invariants: each file is read whole; memory is that of one row group, and of all paths. What
 //! can't be read is named, and stops nothing; what is removed meanwhile is none. Values that were
-//! changed in a page that can still be read are not found, since the files have no checksums.
+//! changed in a page that can still be read are found by the checksums of records, where those have
+//! the file.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -12,11 +13,13 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use parquet::file::reader::FileReader;
+use protolog_files::open_regular_file;
 
 use super::super::partition::misplaced;
 use super::super::schema::TableName;
+use super::super::sum::sum_of;
 use super::open::{Unreadable, open};
-use super::records::Records;
+use super::records::{RecordedFile, Records};
 use super::rows::Rows;
 use crate::failure::{Failure, Result};
 
@@ -46,7 +49,7 @@ pub(crate) fn check(root: &Path) -> Result<Checked> {
         checked.damaged.insert(path, failure);
     }
     for (path, table) in &found {
-        checked.check_file(path, (root, *table), records.traces.get(path));
+        checked.check_file(path, (root, *table), records.files.get(path));
     }
     checked.compare(root, &found, &records);
     Ok(checked)
@@ -90,7 +93,12 @@ impl Checked {
     }
 
     /// Checks the place of a file, and reads it whole.
-    fn check_file(&mut self, path: &Path, place: (&Path, TableName), trace: Option<&String>) {
+    fn check_file(
+        &mut self,
+        path: &Path,
+        place: (&Path, TableName),
+        recorded: Option<&RecordedFile>,
+    ) {
         let (root, table) = place;
         let below = path.strip_prefix(root.join(table.directory())).unwrap_or(path);
         if let Some(reason) = misplaced(table, below) {
@@ -98,7 +106,7 @@ impl Checked {
             self.damaged.insert(path.to_owned(), Failure::new(message).help(remedy(None)));
             return;
         }
-        let failure = match read(path) {
+        let failure = match read(path, recorded.and_then(|file| file.sum)) {
             // The export of a trace that has grown removes files of the one before.
             Err(Unreadable::Io(error)) if error.kind() == ErrorKind::NotFound => return,
             Err(reason @ Unreadable::Codec { .. }) => {
@@ -110,40 +118,40 @@ impl Checked {
             Err(reason) => Failure::new(format!("`{}` is damaged: {reason}", path.display())),
             Ok(()) => return,
         };
-        self.damaged.insert(path.to_owned(), failure.help(remedy(trace)));
+        self.damaged.insert(path.to_owned(), failure.help(remedy(recorded)));
     }
 
     /// Compares the files with those of the records.
     fn compare(&mut self, root: &Path, found: &BTreeMap<PathBuf, TableName>, records: &Records) {
         let mut unrecorded: Vec<&PathBuf> =
             found.keys().filter(|path| records.lack(path)).collect();
-        let mut missing: Vec<(&PathBuf, &String)> =
-            records.traces.iter().filter(|(path, _)| !found.contains_key(*path)).collect();
+        let mut missing: Vec<(&PathBuf, &RecordedFile)> =
+            records.files.iter().filter(|(path, _)| !found.contains_key(*path)).collect();
         if unrecorded.is_empty() && missing.is_empty() {
             return;
         }
         // An export may have replaced them meanwhile.
         let records = Records::read(root);
         unrecorded.retain(|path| records.lack(path) && !is_gone(path));
-        missing.retain(|(path, _)| records.traces.contains_key(*path) && is_gone(path));
+        missing.retain(|(path, _)| records.files.contains_key(*path) && is_gone(path));
         for path in unrecorded {
             let message = format!("`{}` is in no record of an export", path.display());
             let help = "move it out of the archive, and export its trace again if that is there";
             let failure = Failure::new(message).help(help);
             self.damaged.entry(path.clone()).or_insert(failure);
         }
-        for (path, trace) in missing {
+        for (path, recorded) in missing {
             let failure = Failure::new(format!("`{}` is missing", path.display()));
-            self.others.push(failure.help(remedy(Some(trace))));
+            self.others.push(failure.help(remedy(Some(recorded))));
         }
     }
 }
 
 /// Something to do about a file of a trace.
-fn remedy(trace: Option<&String>) -> String {
-    trace.map_or_else(
+fn remedy(recorded: Option<&RecordedFile>) -> String {
+    recorded.map_or_else(
         || "move it out of the archive".to_owned(),
-        |trace| format!("export `{trace}` again, or move the file out of the archive"),
+        |file| format!("export `{}` again, or move the file out of the archive", file.trace),
     )
 }
 
@@ -152,11 +160,14 @@ fn is_gone(path: &Path) -> bool {
     fs::symlink_metadata(path).is_err_and(|error| gone.contains(&error.kind()))
 }
 
-/// Reads a file whole.
-fn read(path: &Path) -> std::result::Result<(), Unreadable> {
+/// Reads a file whole, and compares its checksum.
+fn read(path: &Path, sum: Option<u32>) -> std::result::Result<(), Unreadable> {
     let reader = open(path)?;
     for group in 0..reader.num_row_groups() {
         Rows::read(&*reader.get_row_group(group)?)?;
     }
-    Ok(())
+    match sum {
+        Some(sum) if sum_of(&open_regular_file(path)?)? != sum => Err(Unreadable::Changed),
+        _ => Ok(()),
+    }
 }

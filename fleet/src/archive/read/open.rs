@@ -28,6 +28,8 @@ pub(super) enum Unreadable {
         column: String,
         codec: Compression,
     },
+    /// It has another checksum than its record says.
+    Changed,
 }
 
 /// Opens a file.
@@ -99,6 +101,7 @@ impl fmt::Display for Unreadable {
         match self {
             Self::Io(error) => error.fmt(f),
             Self::Damaged(error) => error.fmt(f),
+            Self::Changed => f.write_str("it is not as it was exported"),
             Self::Codec { column, codec } => {
                 write!(f, "`{column}` is compressed by {codec}, which this program does not read")
             }

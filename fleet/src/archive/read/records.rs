@@ -15,8 +15,8 @@ use crate::failure::{Failure, Result};
 /// All records as far as they can be read, for a check.
 #[derive(Default)]
 pub(super) struct Records {
-    /// Files of exports, with the names of their traces.
-    pub(super) traces: BTreeMap<PathBuf, String>,
+    /// Files of exports.
+    pub(super) files: BTreeMap<PathBuf, RecordedFile>,
     /// What can't be read.
     pub(super) damaged: Vec<(PathBuf, Failure)>,
     /// Files that exports put in place or remove now, or did so when they were killed. The next
@@ -24,6 +24,14 @@ pub(super) struct Records {
     intended: BTreeSet<PathBuf>,
     /// Whether the archive has records. Tables of other programs have none.
     are_there: bool,
+}
+
+/// A file that a record names.
+pub(super) struct RecordedFile {
+    /// The name of the trace.
+    pub(super) trace: String,
+    /// The checksum; none if other exports have the file, too, or in records of earlier versions.
+    pub(super) sum: Option<u32>,
 }
 
 /// All exports, by the names of their traces, each with the text that tells its trace from others.
@@ -71,12 +79,14 @@ impl Records {
                 Err(failure) => records.damaged.push((path, failure)),
                 Ok(None) => {}
                 Ok(Some(export)) => {
-                    let files = export.files.iter().map(|file| root.join(file));
                     if is_intent {
-                        records.intended.extend(files);
-                    } else {
-                        records.traces.extend(files.map(|file| (file, export.trace.clone())));
+                        records.intended.extend(export.files.iter().map(|file| root.join(file)));
+                        continue;
                     }
+                    records.files.extend(export.files.iter().map(|file| {
+                        let (trace, sum) = (export.trace.clone(), export.sums.get(file).copied());
+                        (root.join(file), RecordedFile { trace, sum })
+                    }));
                 }
             }
         }
@@ -86,7 +96,7 @@ impl Records {
     /// Returns whether a file is that of one export, and no record or intent has it.
     pub(super) fn lack(&self, path: &Path) -> bool {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let is_known = self.traces.contains_key(path) || self.intended.contains(path);
+        let is_known = self.files.contains_key(path) || self.intended.contains(path);
         self.are_there && !is_known && source_of(&name).is_some()
     }
 }
