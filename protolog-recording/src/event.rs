@@ -10,10 +10,11 @@ use protolog_core::recorder::{FATAL_SIGNALS, SignalKind, SignalMark, event_path}
 use protolog_core::schema::{message, packet, sequence_flags, sequence_info};
 use protolog_core::{Level, message_id};
 use std::ffi::OsStr;
-use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::{fmt, io};
 
 /// The sequence of the messages about events, behind those of all writers.
 pub const EVENT_SEQUENCE: u32 = 1 << 17;
@@ -53,6 +54,55 @@ impl FatalSignal {
     /// The path of its file: the one with this number, from 1, where others are taken.
     pub fn path(&self, number: usize) -> PathBuf {
         event_file(&self.files, self.name, self.time, number)
+    }
+}
+
+/// An event as other programs know it, on this machine or another one: `NANOSECONDS-CAUSE`, with
+/// the cause as it stands in names of files.
+///
+/// ```
+/// use protolog_recording::EventKey;
+///
+/// let key: EventKey = "1764460000123456789-slow-query".parse().unwrap();
+/// assert_eq!((key.nanos, &*key.cause), (1764460000123456789, "slow-query"));
+/// assert_eq!(key.to_string(), "1764460000123456789-slow-query");
+/// assert!("slow-query".parse::<EventKey>().is_err());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventKey {
+    /// Its time, in nanoseconds since 1970.
+    pub nanos: u64,
+    /// Its cause: letters, digits and hyphens.
+    pub cause: String,
+}
+
+/// The error for a text that is no [`EventKey`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoEventKey;
+
+impl EventKey {
+    /// The key of an event at `nanos` since 1970, of any cause.
+    pub fn new(nanos: u64, cause: &str) -> Self {
+        Self { nanos, cause: in_name(cause) }
+    }
+}
+
+impl fmt::Display for EventKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.nanos, self.cause)
+    }
+}
+
+impl FromStr for EventKey {
+    type Err = NoEventKey;
+
+    fn from_str(text: &str) -> Result<Self, NoEventKey> {
+        let (nanos, cause) = text.split_once('-').ok_or(NoEventKey)?;
+        let is_number = nanos.bytes().all(|byte| byte.is_ascii_digit());
+        let nanos = nanos.parse().ok().filter(|_| is_number).ok_or(NoEventKey)?;
+        // Not one that another form of the same cause would have, and no long one.
+        let key = Self::new(nanos, cause);
+        if key.cause == cause { Ok(key) } else { Err(NoEventKey) }
     }
 }
 
@@ -151,8 +201,8 @@ fn in_name(cause: &str) -> String {
 /// A time as `20261127T220509.123Z`.
 struct UtcTime(SystemTime);
 
-impl std::fmt::Display for UtcTime {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for UtcTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const DAY: u64 = 86_400;
         let since = self.0.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
         let (seconds, millis) = (since.as_secs(), since.subsec_millis());
@@ -174,6 +224,17 @@ impl std::fmt::Display for UtcTime {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_key_has_one_form() {
+        let key = EventKey::new(12, "Slow query, today!");
+        assert_eq!(key.to_string(), "12-slow-query-today");
+        assert_eq!(key.to_string().parse(), Ok(key));
+        let long = format!("12-{}", "x".repeat(MAX_CAUSE + 1));
+        for text in ["", "12", "-slow", "12-", "x-slow", "12-Slow", "+1-slow", "12-a b", &long] {
+            assert_eq!(text.parse::<EventKey>(), Err(NoEventKey), "{text}");
+        }
+    }
 
     #[test]
     fn names_have_cause_and_time() {

@@ -36,8 +36,8 @@ mod thread;
 mod write;
 
 pub use event::{
-    EVENT_GROUP, EVENT_LEVEL, EVENT_SEQUENCE, FatalSignal, MAX_CAUSE, event_file,
-    for_each_signal_template, is_fatal_signal_file,
+    EVENT_GROUP, EVENT_LEVEL, EVENT_SEQUENCE, EventKey, FatalSignal, MAX_CAUSE, NoEventKey,
+    event_file, for_each_signal_template, is_fatal_signal_file,
 };
 pub use find::{FoundRecording, MEMORY, find, find_in, is_recording_name, places};
 pub use packets::PacketWriter;

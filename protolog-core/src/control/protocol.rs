@@ -33,7 +33,7 @@ mod reply;
 mod request;
 
 pub use reply::{Reply, SiteLine};
-pub use request::{Request, TraceStart};
+pub use request::{Join, Request, TraceStart};
 
 use core::ffi::CStr;
 
@@ -87,6 +87,10 @@ mod tests {
             (Request::TraceStop, "trace-stop"),
             (Request::TraceStatus, "trace-status"),
             (Request::Trigger("slow today"), "trigger slow today"),
+            (
+                Request::Join(Join { family: "shop", pid: 7, event: "1764460000123456789-slow" }),
+                "join shop 7 1764460000123456789-slow",
+            ),
             (Request::Stats, "stats"),
             (Request::Sessions, "sessions"),
             (Request::Sites(9, "net and \"a b\""), "sites 9 net and \"a b\""),
@@ -95,8 +99,17 @@ mod tests {
             assert_eq!(request.to_string(), line);
             assert_eq!(Request::parse(line), Some(request));
         }
-        for line in ["", " ", "protolog", "protolog x", "protolog 1 2", "groups ", "set", "GROUPS"]
-        {
+        for line in [
+            "",
+            " ",
+            "protolog",
+            "protolog x",
+            "protolog 1 2",
+            "groups ",
+            "set",
+            "join a 7",
+            "GROUPS",
+        ] {
             assert_eq!(Request::parse(line), None, "{line:?}");
         }
         assert_eq!(

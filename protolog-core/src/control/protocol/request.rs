@@ -28,6 +28,9 @@ pub enum Request<'a> {
     /// `trigger CAUSE`: fires the triggers of the program's sessions, each of which then writes a
     /// file.
     Trigger(&'a str),
+    /// `join FAMILY PID EVENT`: has the sessions of a family of programs write what they keep of an
+    /// event of another program, each to a file.
+    Join(Join<'a>),
     /// `stats`: the state of all sessions, with their losses.
     Stats,
     /// `sessions`: all sessions, with the levels that each records of the groups. No session is
@@ -54,6 +57,17 @@ pub struct TraceStart<'a> {
     pub file: &'a str,
 }
 
+/// An event of another program of a family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Join<'a> {
+    /// The name of the family, as [`NameWord`](crate::control::name::NameWord) writes it.
+    pub family: &'a str,
+    /// The id of the process that had the event; 0 if it is not known.
+    pub pid: u32,
+    /// The event: its time in nanoseconds since 1970, a hyphen, and its cause.
+    pub event: &'a str,
+}
+
 impl<'a> Request<'a> {
     /// Parses a line without its line feed; none if it is no known request.
     pub fn parse(line: &'a str) -> Option<Self> {
@@ -73,6 +87,11 @@ impl<'a> Request<'a> {
             "trace-stop" => Self::TraceStop,
             "trace-status" => Self::TraceStatus,
             "trigger" => Self::Trigger(words.rest()?),
+            "join" => Self::Join(Join {
+                family: words.word()?,
+                pid: words.value()?,
+                event: words.word()?,
+            }),
             "stats" => Self::Stats,
             "sessions" => Self::Sessions,
             "sites" => Self::Sites(words.value()?, words.rest()?),
@@ -98,6 +117,9 @@ impl fmt::Display for Request<'_> {
             Self::TraceStop => f.write_str("trace-stop"),
             Self::TraceStatus => f.write_str("trace-status"),
             Self::Trigger(cause) => write!(f, "trigger {}", OneLine(cause)),
+            Self::Join(Join { family, pid, event }) => {
+                write!(f, "join {} {pid} {}", OneLine(family), OneLine(event))
+            }
             Self::Stats => f.write_str("stats"),
             Self::Sessions => f.write_str("sessions"),
             Self::Sites(limit, selector) => write!(f, "sites {limit} {}", OneLine(selector)),
