@@ -250,7 +250,7 @@ pub use protolog_macros::ProtoLogGroup;
 pub use session::earlier::previous::{RecoveredTrace, recover_previous};
 pub use session::filter::{Config, GroupOverride, TracingMode};
 pub use session::finish::stop_error::StopError;
-pub use session::life::events::{Deadline, trigger};
+pub use session::life::events::{Deadline, join_event, trigger, trigger_event};
 pub use session::life::signals::stop_on_signals;
 pub use session::trigger::settings::{TriggerCounts, Triggers};
 pub use session::{Builder, RecordingPlace, Session};

@@ -3,6 +3,7 @@
 //! `docs/design/control.md` lists the requests. Each is answered at once, on the thread that
 //! listens; only that thread waits while a trace starts or ends.
 
+mod family;
 mod sites;
 
 use crate::error::Error;
@@ -152,6 +153,7 @@ impl Answers {
             Request::TraceStop => self.stop(answer)?,
             Request::TraceStatus => self.status(answer),
             Request::Trigger(cause) => trigger(cause)?,
+            Request::Join(join) => family::join(join)?,
             Request::Stats => self.stats(answer),
             Request::Sessions => self.sessions(answer),
             Request::Sites(limit, selector) => sites::list(limit, selector, answer)?,

@@ -18,19 +18,15 @@ use crate::sys::close_on_fork::CloseOnFork;
 use crate::sys::create::random;
 use crate::sys::environment::absolute_path;
 use crate::sys::process::user;
+use crate::sys::runtime_dirs::{fallback_prefix, is_own, known_fallback, named_fallbacks};
 use crate::text_queue;
-use protolog_core::control::place::{FALLBACK_PREFIX, FALLBACKS, SERVICES};
+use protolog_core::control::place::{FALLBACKS, SERVICES};
 use protolog_core::control::protocol::SOCKET_SUFFIX;
 use protolog_files::{Directory, Identity};
-use std::fs::{self, DirBuilder};
+use std::fs::DirBuilder;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
-
-/// The most directories of the name of a fallback that are looked at. Another user can make any
-/// number of them, for which no program that starts is to wait.
-const MOST_FALLBACKS: usize = 16_384;
 
 /// A socket that listens. Dropping it removes its file.
 #[derive(Debug)]
@@ -125,22 +121,10 @@ fn service(services: &Path) -> Result<PathBuf, ServeError> {
 /// Opens a private directory in `fallbacks`: an earlier program's, or a new one. Its name is
 /// random, since another user could make one that can be guessed.
 fn fallback(fallbacks: &Path) -> Result<Directory, ServeError> {
-    let prefix = format!("{FALLBACK_PREFIX}{}-", user());
-    let entries = fs::read_dir(fallbacks).into_iter().flatten().flatten();
-    let named = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(&prefix));
-    match known_fallback(named.map(|entry| entry.path())) {
+    match known_fallback(named_fallbacks(fallbacks)) {
         Some(directory) => Ok(directory),
-        None => make_private(&fallbacks.join(format!("{prefix}{:016x}", random()))),
+        None => make_private(&fallbacks.join(format!("{}{:016x}", fallback_prefix(), random()))),
     }
-}
-
-/// Returns the first of these that is a private directory of this user. Of many, some are looked
-/// at.
-fn known_fallback(named: impl Iterator<Item = PathBuf>) -> Option<Directory> {
-    let is_of_user = |path: &PathBuf| fs::symlink_metadata(path).is_ok_and(|it| is_own(it.uid()));
-    let mut paths: Vec<_> = named.take(MOST_FALLBACKS).filter(is_of_user).collect();
-    paths.sort();
-    paths.iter().find_map(|path| Directory::open_private(path, is_own).ok().flatten())
 }
 
 /// Opens the directory, and creates it if it is missing. An error unless it is private.
@@ -152,15 +136,12 @@ fn make_private(path: &Path) -> Result<Directory, ServeError> {
     }
 }
 
-fn is_own(owner: u32) -> bool {
-    owner == user()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sys::runtime_dirs::MOST_FALLBACKS;
     use protolog_testkit::temp_dir_for_sockets;
-    use std::fs::Permissions;
+    use std::fs::{self, Permissions};
     use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
     use std::os::unix::net::UnixStream;
 

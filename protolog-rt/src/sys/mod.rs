@@ -47,6 +47,7 @@ pub(crate) mod own_file;
 pub(crate) mod pin;
 pub(crate) mod poll;
 pub(crate) mod process;
+pub(crate) mod runtime_dirs;
 mod sanitizer;
 pub(crate) mod signal;
 pub(crate) mod socket;

@@ -7,6 +7,7 @@
 //! Invariant: no method logs. Those that a signal handler may reach say so.
 
 use crate::loss::Mirror;
+use protolog_recording::EventKey;
 use protolog_shmem::{Buffer, WriteChunk};
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -18,6 +19,10 @@ pub(crate) enum Event<'a> {
     Message { id: u64, group: &'a str, level: u8 },
     /// One that the program names.
     Named(&'a str),
+    /// One that the program names, and of which it tells others by this key.
+    Known(&'a str, &'a EventKey),
+    /// One of another program, which told of it.
+    Joined(&'a EventKey),
     /// A panic.
     Panic,
 }

@@ -14,10 +14,11 @@
 //! - Each fired cause makes one file, or is counted as failed or suppressed. Once the session's
 //!   thread has looked for the last time, all are closed, and nothing fires any more.
 
-use crate::clock;
+use crate::session::arbiter::occasion::{Fired, Occasion, Origin};
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use crate::sys::thread;
 use protolog_core::control::matches_group;
+use protolog_recording::EventKey;
 use std::sync::OnceLock;
 use std::thread::Thread;
 
@@ -65,6 +66,11 @@ pub(in crate::session) struct Cause {
     fired: AtomicU64,
     /// The thread on which it fired; set before the time.
     thread: AtomicU32,
+    /// The event's time by the wall clock, in nanoseconds, where others know it by that, else 0;
+    /// set before the time.
+    wall: AtomicU64,
+    /// The process that had the event; set before the time.
+    origin: AtomicU64,
     pub(in crate::session) counts: CauseCounts,
 }
 
@@ -82,6 +88,8 @@ pub(in crate::session) struct CauseCounts {
 #[derive(Debug)]
 pub(in crate::session) struct Causes {
     all: Box<[Cause]>,
+    /// The name of the family of programs that have files of each other's events.
+    family: Option<Box<str>>,
     /// The thread that writes files.
     thread: OnceLock<Thread>,
     stop: AtomicBool,
@@ -89,18 +97,12 @@ pub(in crate::session) struct Causes {
     hurry: AtomicBool,
 }
 
-/// A cause that fired.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::session) struct Fired {
-    /// Its time, in nanoseconds of BOOTTIME.
-    pub(in crate::session) time: u64,
-    /// The thread's id.
-    pub(in crate::session) thread: u32,
-}
-
 impl Causes {
-    /// These causes, and room for others.
-    pub(in crate::session) fn new(known: impl IntoIterator<Item = (String, Condition)>) -> Self {
+    /// These causes, and room for others; of a program of this family.
+    pub(in crate::session) fn new(
+        known: impl IntoIterator<Item = (String, Condition)>,
+        family: Option<&str>,
+    ) -> Self {
         let known = known.into_iter().map(|(name, condition)| {
             let cause = Cause::new(condition);
             let _ = cause.name.set(cut(&name).into());
@@ -109,14 +111,37 @@ impl Causes {
         let others = (0..NAMED).map(|_| Cause::new(Condition::Named));
         Self {
             all: known.chain(others).collect(),
+            family: family.map(Into::into),
             thread: OnceLock::new(),
             stop: AtomicBool::new(false),
             hurry: AtomicBool::new(false),
         }
     }
 
+    /// The name of the family.
+    pub(in crate::session) fn family(&self) -> Option<&str> {
+        self.family.as_deref()
+    }
+
     /// Fires the cause of this name. Returns whether it makes a file.
     pub(in crate::session) fn fire(&self, name: &str) -> bool {
+        self.fire_at(name, Occasion::now())
+    }
+
+    /// Fires the cause of an event of which others are told. Returns whether it makes a file.
+    pub(in crate::session) fn fire_event(&self, name: &str, key: &EventKey) -> bool {
+        let occasion = Occasion::of(key, Origin::Here);
+        occasion.is_some_and(|occasion| self.fire_at(name, occasion))
+    }
+
+    /// Fires the cause that stands for an event of another process. Returns whether it makes a
+    /// file; never for one whose time is not near.
+    pub(in crate::session) fn join(&self, key: &EventKey, pid: u32) -> bool {
+        let occasion = Occasion::of(key, Origin::Elsewhere(pid));
+        occasion.is_some_and(|occasion| self.fire_at(&format!("joined {}", key.cause), occasion))
+    }
+
+    fn fire_at(&self, name: &str, occasion: Occasion) -> bool {
         let name = cut(name);
         let has_name = |cause: &&Cause| {
             if cause.name.get().is_none() {
@@ -132,7 +157,11 @@ impl Causes {
             Some(last)
         };
         let named = self.all.split_last().map_or(&[][..], |(_, all)| all);
-        named.iter().find(has_name).or_else(others).is_some_and(|cause| self.fire_one(cause))
+        named
+            .iter()
+            .find(has_name)
+            .or_else(others)
+            .is_some_and(|cause| self.fire_one(cause, occasion))
     }
 
     /// Fires the causes that stand for panics. Returns whether one makes a file.
@@ -154,13 +183,13 @@ impl Causes {
     fn fire_if(&self, is_met: impl Fn(&Condition) -> bool) -> bool {
         let mut any = false;
         for cause in self.all.iter().filter(|cause| is_met(&cause.condition)) {
-            any |= self.fire_one(cause);
+            any |= self.fire_one(cause, Occasion::now());
         }
         any
     }
 
-    fn fire_one(&self, cause: &Cause) -> bool {
-        let is_first = cause.fire(clock::boottime());
+    fn fire_one(&self, cause: &Cause, occasion: Occasion) -> bool {
+        let is_first = cause.fire(occasion);
         if is_first {
             self.wake();
         }
@@ -231,6 +260,8 @@ impl Cause {
             condition,
             fired: AtomicU64::new(IDLE),
             thread: AtomicU32::new(0),
+            wall: AtomicU64::new(0),
+            origin: AtomicU64::new(Origin::Here.word()),
             counts: CauseCounts::default(),
         }
     }
@@ -240,12 +271,15 @@ impl Cause {
         Some((self.name.get()?, self))
     }
 
-    /// Notes that it fired at `time`, unless it is not idle: then it is counted. Returns whether it
+    /// Notes that it fired, unless it is not idle: then it is counted. Returns whether it
     /// was.
-    fn fire(&self, time: u64) -> bool {
+    fn fire(&self, Occasion { time, wall, origin }: Occasion) -> bool {
         // A thread that finds it idle again sees all that was counted before.
         let is_first = self.set(IDLE, FIRING) && {
-            self.thread.store(thread::id(), Ordering::Relaxed);
+            let thread = if origin == Origin::Here { thread::id() } else { 0 };
+            self.thread.store(thread, Ordering::Relaxed);
+            self.wall.store(wall, Ordering::Relaxed);
+            self.origin.store(origin.word(), Ordering::Relaxed);
             self.set(FIRING, time.clamp(FIRING + 1, CLOSED - 1))
         };
         let counter = if is_first { &self.counts.fired } else { &self.counts.suppressed };
@@ -264,7 +298,11 @@ impl Cause {
     pub(in crate::session) fn fired(&self) -> Option<Fired> {
         let time = self.fired.load(Ordering::Acquire);
         let has_fired = (FIRING + 1..CLOSED).contains(&time);
-        has_fired.then(|| Fired { time, thread: self.thread.load(Ordering::Relaxed) })
+        has_fired.then(|| {
+            let wall = Occasion::wall(self.wall.load(Ordering::Relaxed));
+            let origin = Origin::from_word(self.origin.load(Ordering::Relaxed));
+            Fired { time, thread: self.thread.load(Ordering::Relaxed), wall, origin }
+        })
     }
 
     /// Lets it fire again.
@@ -309,10 +347,13 @@ fn cut(name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock;
+    use crate::session::arbiter::occasion::MOST_APART;
+    use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
     #[test]
     fn a_cause_fires_once_until_it_is_idle_again() {
-        let causes = Causes::new([]);
+        let causes = Causes::new([], None);
         assert!(causes.fire("full"));
         assert!(!causes.fire("full") && !causes.fire("full"));
         assert!(causes.fire("late"), "another cause");
@@ -324,8 +365,36 @@ mod tests {
     }
 
     #[test]
+    fn an_event_of_another_process_has_its_time_and_place() {
+        let causes = Causes::new([], Some("shop"));
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+        let key = |wall: Duration| EventKey::new(wall.as_nanos() as u64, "Slow query");
+        let ago = Duration::from_secs(3);
+        let then = now.checked_sub(ago).expect("it is after 1970");
+        assert!(causes.join(&key(then), 7));
+        let (name, cause) = causes.named().next().expect("the cause");
+        let fired = cause.fired().expect("it fired");
+        let age = Duration::from_nanos(clock::boottime() - fired.time).as_secs_f64();
+        assert!(name == "joined slow-query" && (3.0..4.0).contains(&age), "{name}, {age} s");
+        assert_eq!((fired.thread, fired.origin), (0, Origin::Elsewhere(7)));
+        let wall = fired.wall.and_then(|wall| wall.duration_since(UNIX_EPOCH).ok());
+        assert_eq!(wall, Some(then));
+        // Neither long ago, nor long to come, and counted as nothing.
+        let second = Duration::from_secs(1);
+        let long_ago = now.checked_sub(MOST_APART + second).expect("it is after 1970");
+        assert!(!causes.join(&key(long_ago), 7));
+        assert!(!causes.join(&key(now + MOST_APART + second), 7));
+        assert!(!causes.join(&EventKey::new(u64::MAX, "later"), 7));
+        assert_eq!(causes.named().count(), 1);
+        assert!(causes.fire("slow"), "an event of this process has a file of its own");
+        let (_, own) = causes.named().nth(1).expect("the cause");
+        let own = own.fired().expect("it fired");
+        assert_eq!((own.wall, own.origin), (None, Origin::Here));
+    }
+
+    #[test]
     fn a_closed_cause_makes_no_file() {
-        let causes = Causes::new([]);
+        let causes = Causes::new([], None);
         assert!(causes.fire("before"));
         causes.close();
         assert!(!causes.fire("before") && !causes.fire("after"));
@@ -335,7 +404,7 @@ mod tests {
 
     #[test]
     fn causes_beyond_the_last_share_one() {
-        let causes = Causes::new([("panic".to_owned(), Condition::Panic)]);
+        let causes = Causes::new([("panic".to_owned(), Condition::Panic)], None);
         let fired = (0..100).filter(|number| causes.fire(&format!("cause {number}"))).count();
         assert_eq!(fired, NAMED, "the last one of them is for all others");
         assert_eq!(causes.named().last().map(|(name, _)| name), Some(OTHERS));
@@ -345,11 +414,12 @@ mod tests {
     #[test]
     fn conditions_hold_for_their_messages() {
         let messages = vec![(7, "app::Log::Net".to_owned(), 0b10)];
-        let causes = Causes::new([
+        let known = [
             ("error".to_owned(), Condition::Levels(0b11_0000)),
             ("disk".to_owned(), Condition::Group("Disk".into(), 0b11_1000)),
             ("seven".to_owned(), Condition::Messages(messages)),
-        ]);
+        ];
+        let causes = Causes::new(known, None);
         assert_eq!(causes.watched_levels("app::Log::Ui"), 0b11_0000);
         assert_eq!(causes.watched_levels("app::Log::Disk"), 0b11_1000);
         assert_eq!(causes.watched_levels("app::Log::Net"), 0b11_0010);
@@ -365,7 +435,7 @@ mod tests {
 
     #[test]
     fn threads_that_fire_at_once_are_counted() {
-        let causes = Causes::new([]);
+        let causes = Causes::new([], None);
         let fired = AtomicU64::new(0);
         std::thread::scope(|scope| {
             for _ in 0..8 {

@@ -3,5 +3,6 @@
 
 pub(crate) mod causes;
 pub(crate) mod chunk_wait;
+pub(crate) mod occasion;
 pub(crate) mod requests;
 pub(crate) mod session_arbiter;

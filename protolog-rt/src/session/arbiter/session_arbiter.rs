@@ -14,6 +14,7 @@ use crate::writer::arbiter::Arbiter;
 use crate::writer::owner::{Event, Owner};
 use crate::writer::{UNATTRIBUTED, Writer, free_retired};
 use protolog_core::FillPolicy;
+use protolog_recording::EventKey;
 use protolog_shmem::{Buffer, WriteChunk};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -161,6 +162,8 @@ impl Owner for SessionOwner {
         self.causes.as_ref().is_some_and(|causes| match event {
             Event::Message { id, group, level } => causes.fire_message(id, group, level),
             Event::Named(cause) => causes.fire(cause),
+            Event::Known(cause, key) => causes.fire_event(cause, key),
+            Event::Joined(key) => causes.join(key, 0),
             Event::Panic => causes.fire_panic(),
         })
     }
@@ -214,6 +217,13 @@ impl Core {
     /// Returns whether events can make it write files.
     pub(crate) fn has_triggers(&self) -> bool {
         self.owner.causes.is_some()
+    }
+
+    /// Has its triggers fire for an event of another program of its family. Returns whether a file
+    /// comes of it; none if it is of another family.
+    pub(crate) fn join(&self, family: &str, key: &EventKey, pid: u32) -> Option<bool> {
+        let causes = self.owner.causes.as_ref()?;
+        (causes.family() == Some(family)).then(|| causes.join(key, pid))
     }
 
     /// Returns the levels (bit = severity) that the session enables of the group with this full

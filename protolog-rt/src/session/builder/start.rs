@@ -72,16 +72,17 @@ impl Builder {
         self.write_files_of_signals();
         let owner = SessionOwner::new(filter);
         let (recorder, buffer) = self.buffer(owner.session_id, &owner.filter, place.as_ref())?;
-        let owner = owner
-            .with_timeout(self.chunk_timeout)
-            .with_path(self.path.clone())
-            .with_recorder(recorder)
-            .with_causes(
-                self.triggers.as_ref().map(|all| Arc::new(Causes::new(all.conditions.clone()))),
-            )
-            .reporting_losses(self.reports_losses)
-            .scoped(self.is_scoped)
-            .for_operator(self.is_for_operator);
+        let owner =
+            owner
+                .with_timeout(self.chunk_timeout)
+                .with_path(self.path.clone())
+                .with_recorder(recorder)
+                .with_causes(self.triggers.as_ref().map(|all| {
+                    Arc::new(Causes::new(all.conditions.clone(), all.family.as_deref()))
+                }))
+                .reporting_losses(self.reports_losses)
+                .scoped(self.is_scoped)
+                .for_operator(self.is_for_operator);
         let core = Arc::new(Core::new(buffer, self.max_string_bytes, owner));
         let (destination, kept) = match (self.fill_policy, place) {
             (FillPolicy::Stream, Some(place)) => {

@@ -6,10 +6,11 @@
 use crate::session::life::running_sessions;
 use crate::writer::owner::Event;
 use crate::writer::running;
+use protolog_recording::EventKey;
 use std::panic;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// The longest that a panic waits for the files, where it ends the process.
 const PANIC_TIMEOUT: Duration = Duration::from_secs(1);
@@ -25,6 +26,39 @@ const POLL: Duration = Duration::from_millis(1);
 /// ```
 pub fn trigger(cause: &str) -> usize {
     running::report_event(Event::Named(cause))
+}
+
+/// Fires as [`trigger`] does, and returns the event's name for other machines, which
+/// [`join_event`] takes there; none where no file comes of it. It has digits, letters and hyphens,
+/// as in `1764460000123456789-slow-query`, so that it may go through a header of a request.
+///
+/// ```
+/// if let Some(event) = protolog_rt::trigger_event("slow query") {
+///     // … a request to another service gets the header `protolog-event: 1764460000123456789-slow-query`
+///     # let _ = event;
+/// }
+/// ```
+pub fn trigger_event(cause: &str) -> Option<String> {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
+    let key = EventKey::new(u64::try_from(since.as_nanos()).ok()?, cause);
+    (running::report_event(Event::Known(cause, &key)) > 0).then(|| key.to_string())
+}
+
+/// Has every session that has triggers write what it keeps of an event of another machine, whose
+/// name [`trigger_event`] returned there: the same time, as far as the clocks of both agree. The files
+/// have that time in their names, and `joined` before the cause. Returns the number of files that
+/// come of it: 0 also for a text that is no event's name, and for one whose time is more than ten
+/// minutes away.
+///
+/// ```
+/// let header = "1764460000123456789-slow-query";
+/// assert_eq!(protolog_rt::join_event(header), 0); // no session runs, and it was long ago
+/// ```
+///
+/// Who may send such a name may have files written, as many as [`Triggers`](crate::Triggers) lets
+/// any cause write and keep. Take it from callers that you trust.
+pub fn join_event(event: &str) -> usize {
+    event.parse().map_or(0, |key| running::report_event(Event::Joined(&key)))
 }
 
 /// An operation that has to end in time: if it is dropped later than that, it fires the triggers of

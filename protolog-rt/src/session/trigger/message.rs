@@ -2,11 +2,11 @@
 //! among the others, at its time.
 //!
 //! It is on a sequence of its own, with the thread on which the event happened. Its text holds the
-//! cause; the only argument is a number, so that the packet needs no interned string.
+//! cause; the only arguments are numbers, so that the packet needs no interned string.
 
 use crate::level::{self, GroupInfo};
 use crate::message_table::{self, NewMessage};
-use crate::session::arbiter::causes::Fired;
+use crate::session::arbiter::occasion::{Fired, Origin};
 use crate::sys::once::ForkOnce;
 use protolog_core::message_id;
 use protolog_core::schema::{message, packet, sequence_flags, sequence_info};
@@ -18,19 +18,28 @@ use protozero::Heap;
 pub(super) struct CauseMessage {
     id: u64,
     fired: Fired,
-    suppressed: u64,
+    /// The arguments.
+    numbers: [Option<i64>; 2],
 }
 
 impl CauseMessage {
     /// The message about a cause, before which so many events were suppressed since its last file.
     /// Makes its text known to all traces.
     pub(super) fn new(cause: &str, fired: Fired, suppressed: u64) -> Self {
-        let cause = cause.replace('%', "%%");
-        let template = match suppressed {
-            0 => format!("trigger: {cause}"),
-            _ => format!("trigger: {cause}; %d more were suppressed since its last file"),
+        let mut template = format!("trigger: {}", cause.replace('%', "%%"));
+        let process = match fired.origin {
+            Origin::Elsewhere(pid) if pid != 0 => Some(pid),
+            _ => None,
         };
-        Self { id: make_known(&template), fired, suppressed }
+        if process.is_some() {
+            template.push_str(", of process %d");
+        }
+        if suppressed > 0 {
+            template.push_str("; %d more were suppressed since its last file");
+        }
+        let process = process.map(i64::from);
+        let suppressed = Some(suppressed as i64).filter(|count| *count > 0);
+        Self { id: make_known(&template), fired, numbers: [process, suppressed] }
     }
 
     /// The message as a packet.
@@ -47,8 +56,8 @@ impl CauseMessage {
         drop(info);
         let mut body = to.nested(packet::PROTOLOG_MESSAGE);
         body.fixed64(message::MESSAGE_ID, self.id);
-        if self.suppressed > 0 {
-            body.sint64(message::SINT64_PARAMS, self.suppressed as i64);
+        for number in self.numbers.into_iter().flatten() {
+            body.sint64(message::SINT64_PARAMS, number);
         }
         drop(body);
         writer.into_vec().unwrap_or_default()

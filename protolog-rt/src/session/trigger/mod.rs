@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `settings` | what fires, and how much is kept: [`Triggers`](settings::Triggers) |
 //! | `trigger_thread` | the thread, from a cause to its file |
+//! | `family` | other programs that are told of an event |
 //! | `files` | names, limits, and what is removed |
 //! | `signal_files` | the files of earlier runs that fatal signals ended |
 //! | `message` | the message that says why, in the trace itself |
@@ -14,6 +15,7 @@
 //!
 //! Invariant: nothing is written on a thread of the program, and no error here ends anything.
 
+pub(crate) mod family;
 pub(crate) mod files;
 pub(crate) mod message;
 pub(crate) mod settings;

@@ -55,6 +55,8 @@ pub struct Triggers {
     pub(in crate::session) conditions: Vec<(String, Condition)>,
     pub(in crate::session) window: EventWindow,
     pub(in crate::session) keep: KeptFiles,
+    /// The family of programs that have files of each other's events.
+    pub(in crate::session) family: Option<String>,
     /// A signal that ends the process leaves a mark in the recording.
     pub(in crate::session) waits_for_signals: bool,
 }
@@ -125,6 +127,7 @@ impl Triggers {
                 interval: Duration::from_secs(60),
             },
             keep: KeptFiles { files: 16, bytes: 256 << 20 },
+            family: None,
             waits_for_signals: false,
         }
     }
@@ -256,6 +259,27 @@ impl Triggers {
     /// are removed once a new one is complete; the newest stays even if it alone has more.
     pub fn keep_bytes(mut self, bytes: u64) -> Self {
         self.keep.bytes = bytes;
+        self
+    }
+
+    /// Makes the program one of a family, by any name that they share: at an event of one of them,
+    /// all write what they keep of the same time, so that one timeline shows what each of them did
+    /// (`protolog read-log` and `merge` take many files). The files of the others have the same time in
+    /// their names, and `joined` before the cause: `db.joined-error.20261127T220509.123Z.pftrace`.
+    ///
+    /// It is for programs of one user on one machine, which find each other as an operator finds
+    /// them: each has called [`init`](crate::init()) or
+    /// [`control::serve`](crate::control::serve). An event is told to the others once, by the
+    /// session's thread, and a program that does not answer holds up nothing; standard error says
+    /// how many did not. Each program counts events that come within its own [`Self::interval`].
+    /// [`trigger_event`](crate::trigger_event) is the way to other machines.
+    ///
+    /// ```
+    /// # use protolog_rt::{Level, Triggers};
+    /// let triggers = Triggers::to("shop-db.pftrace").on_level(Level::Error).family("shop");
+    /// ```
+    pub fn family(mut self, name: impl Into<String>) -> Self {
+        self.family = Some(name.into());
         self
     }
 

@@ -1,7 +1,7 @@
 //! The thread of a session with triggers: from a cause that fired to its file.
 //!
 //! ```text
-//! fired          the ring is copied, as far back as the file goes
+//! fired          the ring is copied, as far back as the file goes; other programs are told
 //! after a while  it is copied once more, and both copies are written
 //! an interval    after it fired, the cause may fire again
 //! ```
@@ -12,15 +12,18 @@
 
 use crate::clock;
 use crate::error::Error;
-use crate::session::arbiter::causes::{Cause, Causes, Fired};
+use crate::session::arbiter::causes::{Cause, Causes};
+use crate::session::arbiter::occasion::{Fired, Origin};
 use crate::session::arbiter::session_arbiter::Core;
 use crate::session::finish::loss_report;
 use crate::session::ring::snapshot::Collected;
+use crate::session::trigger::family::FamilyCall;
 use crate::session::trigger::files::TriggerFiles;
 use crate::session::trigger::message::CauseMessage;
 use crate::session::trigger::settings::EventWindow;
 use crate::sync::{AtomicU64, Ordering};
 use crate::sys::thread::block_signals;
+use crate::text_queue;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant, SystemTime};
@@ -57,6 +60,12 @@ struct Open {
     earlier: Arc<Collected>,
     /// The time since which that is.
     since: u64,
+    /// The time at which that was.
+    opened: u64,
+    /// The wall clock at the event.
+    wall: SystemTime,
+    /// The programs that were told.
+    call: Option<Arc<FamilyCall>>,
 }
 
 /// See the module.
@@ -141,9 +150,22 @@ impl Run {
         let is_fresh = Arc::strong_count(&earlier) == 1;
         for (at, fired) in &fired {
             let (fired, earlier) = (*fired, Arc::clone(&earlier));
-            self.states[*at].0 = CauseState::Open(Open { fired, earlier, since });
+            let opened = clock::boottime();
+            let ago = Duration::from_nanos(opened.saturating_sub(fired.time));
+            let now = SystemTime::now();
+            let wall = fired.wall.or_else(|| now.checked_sub(ago)).unwrap_or(now);
+            let call = self.tell_family(*at, fired, wall);
+            let open = Open { fired, earlier, since, opened, wall, call };
+            self.states[*at].0 = CauseState::Open(open);
         }
         fired.into_iter().filter(|_| is_fresh).map(|(at, _)| at).collect()
+    }
+
+    /// Tells other programs of an event that was here.
+    fn tell_family(&self, at: usize, fired: Fired, wall: SystemTime) -> Option<Arc<FamilyCall>> {
+        let family = self.causes.family().filter(|_| fired.origin == Origin::Here)?;
+        let (name, _) = self.causes.all().nth(at).and_then(Cause::named)?;
+        Some(Arc::new(FamilyCall::new(family, name, wall)))
     }
 
     /// Copies what the ring has for a cause that fired at `time`, and returns since when that is.
@@ -178,8 +200,7 @@ impl Run {
             let is_fresh = fresh.contains(&at);
             self.write(at, &open, is_fresh);
             let interval = self.window.interval.max(self.window.after);
-            self.states[at].0 =
-                CauseState::Written(open.fired.time.saturating_add(nanos(interval)));
+            self.states[at].0 = CauseState::Written(open.opened.saturating_add(nanos(interval)));
         }
     }
 
@@ -190,9 +211,7 @@ impl Run {
         let suppressed = suppressed.load(Ordering::Relaxed);
         let more = suppressed - std::mem::replace(reported, suppressed);
         let message = CauseMessage::new(name, open.fired, more);
-        let ago = clock::boottime().saturating_sub(open.fired.time);
-        let now = SystemTime::now();
-        let wall = now.checked_sub(Duration::from_nanos(ago)).unwrap_or(now);
+        let wall = open.wall;
         let written = if is_fresh {
             self.files.write(&self.core, &open.earlier, (name, message), wall)
         } else {
@@ -208,6 +227,9 @@ impl Run {
             }
         };
         counter.fetch_add(1, Ordering::Relaxed);
+        if let Some(text) = open.call.as_ref().and_then(|call| call.failure()) {
+            text_queue::write_line(text.as_bytes());
+        }
     }
 
     /// Lets causes fire again whose interval is over. Returns the time until there is something to
