@@ -5,6 +5,7 @@ mod attacked;
 mod children;
 mod divided;
 mod ending;
+mod family;
 mod grammar;
 mod idle;
 mod interrupted;

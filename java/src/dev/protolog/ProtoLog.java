@@ -6,10 +6,12 @@ import dev.protolog.internal.session.Sessions;
 import dev.protolog.internal.text.LevelSet;
 import dev.protolog.internal.text.TextOutput;
 import dev.protolog.internal.text.TextQueue;
+import dev.protolog.internal.write.EventKey;
 import dev.protolog.internal.write.LossCause;
 import dev.protolog.internal.write.Routing;
 import dev.protolog.internal.write.UnprocessedCall;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Objects;
 
 /**
@@ -123,6 +125,29 @@ public final class ProtoLog {
      */
     public static int trigger(String cause) {
         return Sessions.trigger(Objects.requireNonNull(cause));
+    }
+
+    /**
+     * Fires as {@link #trigger} does, and returns the event's name for other machines, which
+     * {@link #joinEvent} takes there; null where no file comes of it. It has digits, letters and
+     * hyphens, so that it may go through a header of a request.
+     */
+    public static String triggerEvent(String cause) {
+        Instant now = Instant.now();
+        EventKey key = EventKey.of(now.getEpochSecond() * 1_000_000_000 + now.getNano(), cause);
+        return Sessions.trigger(cause, key) == 0 ? null : key.toString();
+    }
+
+    /**
+     * Has every session that has {@linkplain Triggers triggers} write what it keeps of an event of
+     * another machine, whose name {@link #triggerEvent} returned there: the same time, as far as
+     * the clocks of both agree. Returns the number of files that come of it: 0 also for a text that
+     * is no event's name, and for one whose time is more than ten minutes away. Who may send such a
+     * name may have files written, as many as {@link Triggers} lets any cause write and keep.
+     */
+    public static int joinEvent(String event) {
+        EventKey key = EventKey.parse(event);
+        return key == null ? 0 : Sessions.join(key);
     }
 
     /**

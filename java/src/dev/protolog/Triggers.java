@@ -45,6 +45,7 @@ public final class Triggers {
     private Duration interval = Duration.ofMinutes(1);
     private int keptFiles = KEPT_FILES;
     private long keptBytes = KEPT_BYTES;
+    private String family;
 
     private Triggers(Path path) {
         this.path = path.toAbsolutePath();
@@ -142,9 +143,24 @@ public final class Triggers {
         return this;
     }
 
+    /**
+     * Makes the program one of a family, by any name that they share: at an event of one of them,
+     * all write what they keep of the same time. The files of the others have the same time in
+     * their names, and {@code joined} before the cause.
+     *
+     * <p>It is for programs of one user on one machine, in Java, Rust or C, which find each other
+     * as an operator finds them: each listens ({@link Init}). An event is told to the
+     * others once, and one that does not answer holds up nothing; standard error says how many did
+     * not. {@link ProtoLog#triggerEvent} is the way to other machines.
+     */
+    public Triggers family(String name) {
+        family = Objects.requireNonNull(name);
+        return this;
+    }
+
     TriggerSettings settings() {
         return new TriggerSettings(path, List.copyOf(causes), watchesUncaught, nanos(before), beforeBytes, nanos(after), nanos(interval),
-                keptFiles, keptBytes);
+                keptFiles, keptBytes, family);
     }
 
     private static long nanos(Duration time) {

@@ -23,6 +23,7 @@ import dev.protolog.internal.session.Sessions;
 import dev.protolog.internal.session.SettingRange;
 import dev.protolog.internal.text.LogPrinter;
 import dev.protolog.internal.text.WrittenName;
+import dev.protolog.internal.write.EventKey;
 import dev.protolog.internal.write.FillPolicy;
 import dev.protolog.internal.write.Routing;
 import java.io.IOException;
@@ -146,6 +147,12 @@ final class ControlAnswers {
             SiteAnswers.list(limit.longValue(), line.split(" ", 3)[2], reply);
         } else if (words[0].equals("trigger") && words.length > 1) {
             trigger(line.substring("trigger ".length()));
+        } else if (words[0].equals("join") && words.length == 4) {
+            BigInteger pid = number(words[2], Integer.SIZE);
+            if (pid == null) {
+                return false;
+            }
+            join(WrittenName.read(words[1]), pid.longValue(), words[3]);
         } else if (words[0].equals("trace-start")) {
             TraceStart start = TraceStart.parse(line);
             if (start == null) {
@@ -216,6 +223,19 @@ final class ControlAnswers {
         }
         if (Sessions.trigger(cause) == 0) {
             throw new Refusal("`" + cause + "` has fired a moment ago, and is counted", "wait for the interval of the triggers, or name another cause");
+        }
+    }
+
+    private static void join(String family, long pid, String event) throws Refusal {
+        EventKey key = EventKey.parse(event);
+        if (key == null) {
+            throw new Refusal("`" + event + "` is no event", "name it by nanoseconds since 1970, a hyphen, and its cause");
+        }
+        int joined = Sessions.join(family, key, pid);
+        if (joined < 0) {
+            throw new Refusal("no session is of the family `" + family + "`", "start one with `Triggers.family` in the program");
+        } else if (joined == 0) {
+            throw new Refusal("`" + event + "` is too long ago, or came a moment after another one", "wait for the interval of the triggers");
         }
     }
 

@@ -3,6 +3,7 @@ package dev.protolog.internal.control;
 import dev.protolog.StopException;
 import dev.protolog.internal.files.FileStatus;
 import dev.protolog.internal.files.PrivateDirectory;
+import dev.protolog.internal.files.RuntimeDirectories;
 import dev.protolog.internal.process.BootClock;
 import dev.protolog.internal.process.RunningProgram;
 import java.io.Closeable;
@@ -11,18 +12,12 @@ import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
-import java.nio.file.DirectoryIteratorException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.nio.file.attribute.UserPrincipal;
 import java.security.SecureRandom;
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.Iterator;
-import java.util.List;
 import java.util.Locale;
 
 /**
@@ -40,17 +35,10 @@ final class SocketPlace {
     static final String SOCKET_SUFFIX = ".sock";
     static final String SWITCHES_SUFFIX = ".switches";
 
-    private static final Path SERVICES = Path.of("/run/protolog");
-    private static final Path FALLBACKS = Path.of("/tmp");
     /** The end of the name of a socket that does not listen yet, at which no operator looks. */
     private static final String UNFINISHED = ".new";
     /** The most files of other programs that are looked at. */
     private static final int MAX_LEFT = 64;
-    /**
-     * The most directories of the name of a fallback that are looked at. Another user can make any
-     * number of them, for which no program that starts is to wait.
-     */
-    private static final int MAX_FALLBACKS = 16_384;
 
     private final PrivateDirectory directory;
     /** The reason why it is not the first one; null for none. */
@@ -215,18 +203,18 @@ final class SocketPlace {
             if (user == 0) {
                 makeServices();
             }
-            return SERVICES.resolve(Integer.toString(user));
+            return RuntimeDirectories.SERVICES.resolve(Integer.toString(user));
         } catch (IOException e) {
-            throw unusable(SERVICES, e);
+            throw unusable(RuntimeDirectories.SERVICES, e);
         }
     }
 
     private static void makeServices() throws IOException {
         try {
-            Files.createDirectory(SERVICES);
+            Files.createDirectory(RuntimeDirectories.SERVICES);
             // Like /tmp: every user's services have a directory in it, which nobody else can
             // remove.
-            Files.setAttribute(SERVICES, "unix:mode", 01777);
+            Files.setAttribute(RuntimeDirectories.SERVICES, "unix:mode", 01777);
         } catch (FileAlreadyExistsException e) {
             // Of an earlier program.
         }
@@ -238,49 +226,11 @@ final class SocketPlace {
      */
     private static PrivateDirectory fallback() throws ControlException {
         try {
-            String prefix = "protolog-" + RunningProgram.user() + "-";
-            PrivateDirectory known;
-            try (DirectoryStream<Path> all = Files.newDirectoryStream(FALLBACKS, prefix + "*")) {
-                known = known(all);
-            } catch (DirectoryIteratorException e) {
-                throw e.getCause();
-            }
-            return known != null ? known : make(FALLBACKS.resolve(prefix + String.format(Locale.ROOT, "%016x", new SecureRandom().nextLong())));
+            String prefix = RuntimeDirectories.fallbackPrefix();
+            PrivateDirectory known = RuntimeDirectories.knownFallback();
+            return known != null ? known : make(RuntimeDirectories.FALLBACKS.resolve(prefix + String.format(Locale.ROOT, "%016x", new SecureRandom().nextLong())));
         } catch (IOException e) {
-            throw unusable(FALLBACKS, e);
-        }
-    }
-
-    /**
-     * The first of these that is a private directory of this user; null for none. Of many, some are
-     * looked at.
-     */
-    static PrivateDirectory known(Iterable<Path> named) throws IOException {
-        List<Path> own = new ArrayList<>();
-        Iterator<Path> each = named.iterator();
-        for (int looked = 0; looked < MAX_FALLBACKS && each.hasNext(); looked++) {
-            Path path = each.next();
-            FileStatus found = FileStatus.at(path);
-            if (found != null && found.owner() == RunningProgram.user()) {
-                own.add(path);
-            }
-        }
-        Collections.sort(own);
-        for (Path path : own) {
-            PrivateDirectory directory = openIfPrivate(path);
-            if (directory != null) {
-                return directory;
-            }
-        }
-        return null;
-    }
-
-    private static PrivateDirectory openIfPrivate(Path path) {
-        try {
-            return PrivateDirectory.open(path);
-        } catch (IOException e) {
-            // Another user's, or removed meanwhile.
-            return null;
+            throw unusable(RuntimeDirectories.FALLBACKS, e);
         }
     }
 

@@ -82,7 +82,7 @@ public final class SessionCore extends WriterOwner {
     private volatile Throwable failure;
 
     SessionCore(SessionConfig config, byte[] id) throws IOException {
-        super(config.filter(), config.triggers() == null ? null : new Causes(config.triggers().causes()));
+        super(config.filter(), config.triggers() == null ? null : new Causes(config.triggers().causes(), config.triggers().family()));
         file = config.file();
         policy = config.policy();
         waitNanos = config.waitNanos();

@@ -1,7 +1,10 @@
 package dev.protolog.internal.session;
 
 import dev.protolog.internal.groups.Groups;
+import dev.protolog.internal.write.Causes;
+import dev.protolog.internal.write.EventKey;
 import dev.protolog.internal.write.Routing;
+import dev.protolog.internal.write.WriterOwner;
 import java.util.List;
 
 /** The sessions that run. Groups are asked anew for each, since their answers may have changed. */
@@ -31,6 +34,25 @@ public final class Sessions {
     /** Fires the cause of this name in all sessions; the number of those that write a file. */
     public static int trigger(String cause) {
         return (int) Routing.running().stream().filter(it -> it.causes() != null && it.causes().fire(cause)).count();
+    }
+
+    /** As {@link #trigger}, for an event of which others are told. */
+    public static int trigger(String cause, EventKey key) {
+        return (int) Routing.running().stream().filter(it -> it.causes() != null && it.causes().fire(cause, key)).count();
+    }
+
+    /**
+     * Fires the triggers of all sessions for an event of another process; the number of those that
+     * write a file.
+     */
+    public static int join(EventKey key) {
+        return (int) Routing.running().stream().filter(it -> it.causes() != null && it.causes().join(key, 0)).count();
+    }
+
+    /** Likewise, of the sessions of a family; -1 if there is none. */
+    public static int join(String family, EventKey key, long pid) {
+        List<Causes> all = Routing.running().stream().map(WriterOwner::causes).filter(it -> it != null && family.equals(it.family())).toList();
+        return all.isEmpty() ? -1 : (int) all.stream().filter(it -> it.join(key, pid)).count();
     }
 
     public static List<SessionCore> running() {

@@ -14,6 +14,7 @@ import dev.protolog.internal.groups.LoggerGroups;
 import dev.protolog.internal.groups.RuntimeMessage;
 import dev.protolog.internal.proto.ProtoWriter;
 import dev.protolog.internal.write.Cause;
+import dev.protolog.internal.write.EventKey;
 import dev.protolog.internal.write.Routing;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
@@ -33,8 +34,6 @@ import java.util.regex.Pattern;
  * made is removed. One thread uses it.
  */
 final class TriggerFiles {
-    /** The most characters of a cause in a name. */
-    private static final int MAX_CAUSE = 40;
     /** The names to try where others are taken. */
     private static final int NAMES = 100;
     /** The group's full name and tag. */
@@ -60,18 +59,19 @@ final class TriggerFiles {
         keptFiles = settings.keptFiles();
         keptBytes = settings.keptBytes();
         // The longest name that a file may get.
-        OutputFile tried = Outputs.createNew(named("x".repeat(MAX_CAUSE), System.currentTimeMillis(), "-" + Long.toHexString(System.nanoTime())));
+        OutputFile tried = Outputs.createNew(named("x".repeat(EventKey.MAX_CAUSE), System.currentTimeMillis(), "-" + Long.toHexString(System.nanoTime())));
         tried.removeAndClose();
         removeRemains();
     }
 
-    /** Writes the file of an event, before which so many others were suppressed. */
-    void write(String cause, Cause.Event event, long suppressed, ChunkSource chunks) throws IOException {
-        long ago = Math.max(0, session.clock().now() - event.time());
-        long millis = System.currentTimeMillis() - ago / 1_000_000;
+    /**
+     * Writes the file of an event, which was at {@code millis} since 1970, and before which so many
+     * others were suppressed.
+     */
+    void write(String cause, Cause.Event event, long millis, long suppressed, ChunkSource chunks) throws IOException {
         byte[] message = message(cause, event, suppressed);
         for (int number = 1;; number++) {
-            Location file = named(inName(cause), millis, number == 1 ? "" : "-" + number);
+            Location file = named(EventKey.inName(cause), millis, number == 1 ? "" : "-" + number);
             try {
                 Summary summary = trace.writeEvent(file, chunks, message);
                 try (OpenDirectory directory = OpenDirectory.of(place)) {
@@ -89,21 +89,6 @@ final class TriggerFiles {
                 }
             }
         }
-    }
-
-    /** A cause as it stands in a name: letters, digits and hyphens. */
-    static String inName(String cause) {
-        StringBuilder name = new StringBuilder();
-        cause.codePoints().limit(MAX_CAUSE).forEach(it -> {
-            boolean isPlain = it >= '0' && it <= '9' || it >= 'a' && it <= 'z' || it >= 'A' && it <= 'Z';
-            if (isPlain) {
-                name.append(Character.toLowerCase((char) it));
-            } else if (name.length() > 0 && name.charAt(name.length() - 1) != '-') {
-                name.append('-');
-            }
-        });
-        int end = name.length() > 0 && name.charAt(name.length() - 1) == '-' ? name.length() - 1 : name.length();
-        return end == 0 ? "trigger" : name.substring(0, end);
     }
 
     /** Removes what killed processes have left of such files. Those that are written are locked. */
@@ -152,16 +137,26 @@ final class TriggerFiles {
 
     /** The message about a cause, as a packet, whose text is known to all traces from here on. */
     private byte[] message(String cause, Cause.Event event, long suppressed) {
-        String text = "trigger: " + cause.replace("%", "%%");
-        String template = suppressed == 0 ? text : text + "; %d more were suppressed since its last file";
+        boolean hasProcess = event.origin() > 0;
+        String template = "trigger: " + cause.replace("%", "%%") + (hasProcess ? ", of process %d" : "")
+                + (suppressed == 0 ? "" : "; %d more were suppressed since its last file");
         GroupState group = Routing.of(GROUP);
         RuntimeMessage message = RuntimeMessages.of(group, LogLevel.WARN, template, null);
-        ProtoWriter info = new ProtoWriter().varint(1, session.pid()).varint(2, event.thread());
+        ProtoWriter info = new ProtoWriter().varint(1, session.pid());
+        if (event.thread() != 0) {
+            info.varint(2, event.thread());
+        }
         ProtoWriter packet = new ProtoWriter().varint(8, event.time()).varint(13, 1).message(1000, info);
         if (message != null) {
             // Where there are too many, the name of the file has the cause.
             ProtoWriter body = new ProtoWriter().fixed64(1, message.id());
-            packet.message(104, suppressed == 0 ? body : body.varint(3, suppressed << 1));
+            if (hasProcess) {
+                body.varint(3, event.origin() << 1);
+            }
+            if (suppressed != 0) {
+                body.varint(3, suppressed << 1);
+            }
+            packet.message(104, body);
         }
         return packet.done();
     }

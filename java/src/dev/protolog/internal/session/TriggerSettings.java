@@ -16,6 +16,7 @@ import java.util.List;
  * @param interval the least time between two files of one cause
  * @param keptFiles the files that stay
  * @param keptBytes their most bytes
+ * @param family the family of programs that have files of each other's events; null for none
  */
 public record TriggerSettings(Path path, List<Causes.Known> causes, boolean watchesUncaught, long before, long beforeBytes, long after, long interval,
-        int keptFiles, long keptBytes) {}
+        int keptFiles, long keptBytes, String family) {}

@@ -4,6 +4,7 @@ import dev.protolog.internal.process.RuntimeThread;
 import dev.protolog.internal.text.LogPrinter;
 import dev.protolog.internal.write.Cause;
 import dev.protolog.internal.write.Causes;
+import dev.protolog.internal.write.EventKey;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
@@ -35,6 +36,11 @@ final class TriggerThread implements Runnable {
     private static final class State {
         /** Null for one that is idle, or whose file is written. */
         Cause.Event open;
+        /** When it was seen, and the wall clock at the event, in milliseconds. */
+        long opened;
+        long millis;
+        /** The programs that were told; null for none. */
+        FamilyCall call;
         /** What was there when it fired, and since when. */
         RingCopy earlier;
         long since;
@@ -141,7 +147,25 @@ final class TriggerThread implements Runnable {
             }
             state.earlier = copy;
             state.since = since;
+            state.opened = session.clock().now();
+            long wall = event.wall() / 1_000_000;
+            state.millis = wall != 0 ? wall : System.currentTimeMillis() - Math.max(0, state.opened - event.time()) / 1_000_000;
             state.open = event;
+            state.call = tellFamily(all.get(i), event, state.millis);
+        }
+    }
+
+    /** Tells other programs of an event that was here; null where there is nobody to tell. */
+    private FamilyCall tellFamily(Cause cause, Cause.Event event, long millis) {
+        if (settings.family() == null || event.origin() != Cause.Event.HERE) {
+            return null;
+        }
+        try {
+            long nanos = event.wall() != 0 ? event.wall() : millis * 1_000_000;
+            return FamilyCall.of(settings.family(), EventKey.of(nanos, cause.name()));
+        } catch (RuntimeException | Error e) {
+            // The file of this program is written all the same.
+            return null;
         }
     }
 
@@ -173,14 +197,16 @@ final class TriggerThread implements Runnable {
             long suppressed = cause.suppressed();
             try {
                 ChunkSource chunks = RingCopy.now(session, state.since, state.earlier);
-                files.write(cause.name(), state.open, suppressed - state.reported, chunks);
+                files.write(cause.name(), state.open, state.millis, suppressed - state.reported, chunks);
                 state.reported = suppressed;
                 isWritten = true;
             } catch (IOException | RuntimeException | Error e) {
                 warn(cause, e);
             }
             cause.count(isWritten);
-            state.rearmAt = state.open.time() + Math.max(settings.interval(), settings.after());
+            state.rearmAt = state.opened + Math.max(settings.interval(), settings.after());
+            report(state.call);
+            state.call = null;
             state.open = null;
             state.earlier = null;
         }
@@ -202,6 +228,18 @@ final class TriggerThread implements Runnable {
             }
         }
         return left;
+    }
+
+    /** Says which programs have not answered. */
+    private static void report(FamilyCall call) {
+        try {
+            String text = call == null ? null : call.end();
+            if (text != null) {
+                LogPrinter.queue(text);
+            }
+        } catch (RuntimeException | Error e) {
+            // It is said of the next event.
+        }
     }
 
     /** Says once that a file could not be written. */

@@ -20,6 +20,9 @@ public final class Cause {
     private volatile String name;
     private final AtomicLong time = new AtomicLong(IDLE);
     private final AtomicInteger thread = new AtomicInteger();
+    /** See {@link Event}; set before the time. */
+    private volatile long wall;
+    private volatile long origin;
     private final AtomicLong fired = new AtomicLong();
     private final AtomicLong suppressed = new AtomicLong();
     private final AtomicLong written = new AtomicLong();
@@ -30,8 +33,22 @@ public final class Cause {
         this.condition = condition;
     }
 
-    /** An event: its time, in nanoseconds of BOOTTIME, and the id of its thread. */
-    public record Event(long time, int thread) {}
+    /**
+     * An event.
+     *
+     * @param time in nanoseconds of BOOTTIME
+     * @param thread the id of its thread; 0 for one of another process
+     * @param wall its time in nanoseconds since 1970, where others know it by that; else 0
+     * @param origin {@link #HERE}, or the id of the process that had it; 0 if that is not known
+     */
+    public record Event(long time, int thread, long wall, long origin) {
+        /** This process. */
+        public static final long HERE = -1;
+
+        static Event now(long time, int thread) {
+            return new Event(time, thread, 0, HERE);
+        }
+    }
 
     /** Null for one that nobody has named yet. */
     public String name() {
@@ -49,12 +66,14 @@ public final class Cause {
     }
 
     /** Notes that it fired, unless it is not idle: then it is counted. True if it was. */
-    boolean fire(long now, int on) {
+    boolean fire(Event event) {
         // One that is suppressed, of which there may be many, takes a load.
         boolean isFirst = time.get() == IDLE && time.compareAndSet(IDLE, FIRING);
         if (isFirst) {
-            thread.set(on);
-            isFirst = time.compareAndSet(FIRING, Math.max(FIRING + 1, now));
+            thread.set(event.thread);
+            wall = event.wall;
+            origin = event.origin;
+            isFirst = time.compareAndSet(FIRING, Math.max(FIRING + 1, event.time));
         }
         (isFirst ? fired : suppressed).incrementAndGet();
         return isFirst;
@@ -63,7 +82,7 @@ public final class Cause {
     /** The event that is to be written; null for none. */
     public Event event() {
         long now = time.get();
-        return now > FIRING && now < CLOSED ? new Event(now, thread.get()) : null;
+        return now > FIRING && now < CLOSED ? new Event(now, thread.get(), wall, origin) : null;
     }
 
     /** Lets it fire again. */

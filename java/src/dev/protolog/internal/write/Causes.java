@@ -2,6 +2,7 @@ package dev.protolog.internal.write;
 
 import dev.protolog.internal.process.BootClock;
 import dev.protolog.internal.process.ThreadIdentity;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
@@ -20,11 +21,18 @@ public final class Causes {
     /** The most characters of a cause. */
     private static final int MAX_NAME = 64;
     private static final String OTHERS = "other causes";
+    /**
+     * The longest time between an event of another program and this one's clock, in nanoseconds:
+     * what is further away is a mistake, or a clock that was set.
+     */
+    private static final long MOST_APART = 600_000_000_000L;
 
     private final List<Cause> all = new ArrayList<>();
     /** Those that wait for messages. */
     private final Cause[] watching;
     private final BootClock clock = new BootClock();
+    /** The family of programs that have files of each other's events; null for none. */
+    private final String family;
     /** The thread that writes files. */
     private volatile Thread thread;
     private volatile boolean isStopping;
@@ -32,7 +40,8 @@ public final class Causes {
     /** A cause that a session is started with. */
     public record Known(String name, CauseCondition condition) {}
 
-    public Causes(List<Known> known) {
+    public Causes(List<Known> known, String family) {
+        this.family = family;
         known.forEach(it -> all.add(new Cause(cut(it.name), it.condition)));
         watching = all.stream().filter(it -> it.condition != CauseCondition.UNCAUGHT).toArray(Cause[]::new);
         for (int i = 0; i < NAMED; i++) {
@@ -49,19 +58,49 @@ public final class Causes {
         thread = writer;
     }
 
+    public String family() {
+        return family;
+    }
+
     /** Fires the cause of this name. True if it makes a file. */
     public boolean fire(String name) {
+        return fire(name, Cause.Event.now(clock.now(), ThreadIdentity.currentId()));
+    }
+
+    /** Fires the cause of an event of which others are told. True if it makes a file. */
+    public boolean fire(String name, EventKey key) {
+        Cause.Event event = eventOf(key, ThreadIdentity.currentId(), Cause.Event.HERE);
+        return event != null && fire(name, event);
+    }
+
+    /**
+     * Fires the cause that stands for an event of another process. True if it makes a file; never
+     * for one whose time is not near.
+     */
+    public boolean join(EventKey key, long pid) {
+        Cause.Event event = eventOf(key, 0, pid);
+        return event != null && fire("joined " + key.cause(), event);
+    }
+
+    private Cause.Event eventOf(EventKey key, int on, long origin) {
+        Instant now = Instant.now();
+        long ago = now.getEpochSecond() * 1_000_000_000 + now.getNano() - key.nanos();
+        // The clock of another machine may be ahead, and no file waits for that.
+        return Math.abs(ago) > MOST_APART ? null : new Cause.Event(clock.now() - Math.max(0, ago), on, key.nanos(), origin);
+    }
+
+    private boolean fire(String name, Cause.Event event) {
         String wanted = cut(name);
         Cause last = all.get(all.size() - 1);
         // By their places, here and below: an iterator takes memory, which may be what is short.
         for (int i = 0; i < all.size(); i++) {
             Cause cause = all.get(i);
             if (cause != last && cause.take(wanted)) {
-                return fire(cause);
+                return fire(cause, event);
             }
         }
         last.take(OTHERS);
-        return fire(last);
+        return fire(last, event);
     }
 
     /** Fires the causes that stand for exceptions that nobody catches. */
@@ -101,8 +140,12 @@ public final class Causes {
         all.forEach(Cause::close);
     }
 
-    private boolean fire(Cause cause) {
-        boolean isFirst = cause.fire(clock.now(), ThreadIdentity.currentId());
+    private void fire(Cause cause) {
+        fire(cause, Cause.Event.now(clock.now(), ThreadIdentity.currentId()));
+    }
+
+    private boolean fire(Cause cause, Cause.Event event) {
+        boolean isFirst = cause.fire(event);
         if (isFirst) {
             LockSupport.unpark(thread);
         }

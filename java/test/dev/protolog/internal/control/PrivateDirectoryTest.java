@@ -4,6 +4,7 @@ import static dev.protolog.SelfTest.check;
 
 import dev.protolog.internal.files.FileStatus;
 import dev.protolog.internal.files.PrivateDirectory;
+import dev.protolog.internal.files.RuntimeDirectories;
 import dev.protolog.internal.files.TrustedUsers;
 import dev.protolog.internal.process.RunningProgram;
 import java.io.IOException;
@@ -102,9 +103,9 @@ public final class PrivateDirectoryTest {
             check("no more are looked at", i <= most, true);
             return root.resolve("protolog-" + i);
         });
-        check("none is this user's", isOpened(SocketPlace.known(others::iterator)), false);
+        check("none is this user's", isOpened(RuntimeDirectories.known(others::iterator)), false);
         Stream<Path> some = Stream.of(root.resolve("no"), run);
-        check("one is", isOpened(SocketPlace.known(some::iterator)), true);
+        check("one is", isOpened(RuntimeDirectories.known(some::iterator)), true);
     }
 
     private void anOpenDirectoryStaysTheSame() throws IOException {
