@@ -233,7 +233,7 @@ final class ControlAnswers {
         }
         int joined = Sessions.join(family, key, pid);
         if (joined < 0) {
-            throw new Refusal("no session is of the family `" + family + "`", "start one with `Triggers.family` in the program");
+            throw new Refusal("no session is of the family `" + family + "`", "start one with triggers of this family in the program");
         } else if (joined == 0) {
             throw new Refusal("`" + event + "` is too long ago, or came a moment after another one", "wait for the interval of the triggers");
         }
