@@ -17,7 +17,10 @@ pub(super) fn join(Join { family, pid, event }: Join<'_>) -> Result<(), Refusal>
     let joined: Vec<bool> = all.iter().filter_map(|core| core.join(&family, &key, pid)).collect();
     if joined.is_empty() {
         let what = format!("no session is of the family `{family}`");
-        return Err(Refusal { what, help: "start one with triggers of this family in the program" });
+        return Err(Refusal {
+            what,
+            help: "start one with triggers of this family in the program",
+        });
     }
     if !joined.contains(&true) {
         let what = format!("`{event}` is too long ago, or came a moment after another one");

@@ -34,7 +34,7 @@ pub fn trigger(cause: &str) -> usize {
 ///
 /// ```
 /// if let Some(event) = protolog_rt::trigger_event("slow query") {
-///     // … a request to another service gets the header `protolog-event: 1764460000123456789-slow-query`
+///     // … a request to another service has it as a header, `protolog-event` for example
 ///     # let _ = event;
 /// }
 /// ```
@@ -45,10 +45,10 @@ pub fn trigger_event(cause: &str) -> Option<String> {
 }
 
 /// Has every session that has triggers write what it keeps of an event of another machine, whose
-/// name [`trigger_event`] returned there: the same time, as far as the clocks of both agree. The files
-/// have that time in their names, and `joined` before the cause. Returns the number of files that
-/// come of it: 0 also for a text that is no event's name, and for one whose time is more than ten
-/// minutes away.
+/// name [`trigger_event`] returned there: the same time, as far as the clocks of both agree. The
+/// files have that time in their names, and `joined` before the cause. Returns the number of files
+/// that come of it: 0 also for a text that is no event's name, and for one whose time is more than
+/// ten minutes away.
 ///
 /// ```
 /// let header = "1764460000123456789-slow-query";

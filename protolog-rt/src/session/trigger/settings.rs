@@ -264,7 +264,7 @@ impl Triggers {
 
     /// Makes the program one of a family, by any name that they share: at an event of one of them,
     /// all write what they keep of the same time, so that one timeline shows what each of them did
-    /// (`protolog read-log` and `merge` take many files). The files of the others have the same time in
+    /// (`read-log` and `merge` take many files). The files of the others have the same time in
     /// their names, and `joined` before the cause: `db.joined-error.20261127T220509.123Z.pftrace`.
     ///
     /// It is for programs of one user on one machine, which find each other as an operator finds
