@@ -9,7 +9,7 @@ use protolog_rt::{Level, ProtoLogGroup, Session, TriggerCounts, Triggers, contro
 use protolog_testkit::{temp_dir_for_sockets, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader, Lines, Read, Write};
-use std::os::unix::net::UnixStream;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
@@ -103,6 +103,7 @@ fn a_program_of_these_tests() {
     let session = Session::builder().enable_all().triggers(triggers).start().expect("start");
     let server = control::serve().expect("listen");
     d!(Log::Work, "%s works", name);
+    let mut others = Vec::new();
     println!("> ready");
     for line in std::io::stdin().lines() {
         let line = line.expect("text");
@@ -115,6 +116,14 @@ fn a_program_of_these_tests() {
                 e!(Log::Work, "%s failed, and exits", name);
                 std::process::exit(0);
             }
+            ("other", _) => {
+                // Another session of the same program, for which an error is no event.
+                let triggers = Triggers::to(Path::new(dir).join(format!("{name}-other.pftrace")));
+                let triggers = triggers.family(family).after(Duration::from_millis(200));
+                let builder = Session::builder().enable_all().triggers(triggers);
+                others.push(builder.start().expect("start"));
+                println!("> done");
+            }
             ("event", cause) => {
                 println!("> {}", protolog_rt::trigger_event(cause).expect("a file"));
             }
@@ -123,6 +132,9 @@ fn a_program_of_these_tests() {
         }
     }
     session.stop().expect("stop");
+    for other in others {
+        other.stop().expect("stop");
+    }
     drop(server);
 }
 
@@ -221,6 +233,52 @@ fn a_program_that_is_stopped_holds_up_nobody_and_joins_later() {
     let line = "protolog: 1 programs of this user did not answer when the family `shop` was told of an event\n";
     assert!(said.starts_with(line), "{said}");
     assert_eq!(db.end(), "");
+}
+
+#[test]
+fn other_sessions_of_the_same_program_join() {
+    let dir = temp_dir_for_sockets();
+    let mut web = Program::start("web", "shop", dir.path());
+    assert_eq!(web.ask("other"), "done");
+    assert_eq!(web.ask("error"), "done");
+    let names: Vec<_> = wait_for_files(2, dir.path()).iter().map(|path| parts(path)).collect();
+    assert_eq!((&*names[0].0, &*names[0].1), ("web-other", "joined-error"));
+    assert_eq!((&*names[1].0, &*names[1].1, &names[1].2), ("web", "error", &names[0].2));
+    assert_eq!(web.end(), "");
+}
+
+/// More than are awaited; none of these answers.
+#[test]
+fn any_number_of_programs_is_told_and_few_descriptors_are_open() {
+    const PROGRAMS: usize = 100;
+    let dir = temp_dir_for_sockets();
+    let mut web = Program::start("web", "shop", dir.path());
+    let listeners: Vec<_> = (0..PROGRAMS)
+        .map(|number| dir.path().join(format!("run/{number}-1{SOCKET_SUFFIX}")))
+        .map(|path| UnixListener::bind(path).expect("listen"))
+        .collect();
+    let descriptors = format!("/proc/{}/fd", web.child.id());
+    let open = || fs::read_dir(&descriptors).expect("its descriptors").count();
+    let before = open();
+    assert_eq!(web.ask("error"), "done");
+    let mut most = 0;
+    wait_until("its file is there", || {
+        most = most.max(open());
+        !files(dir.path()).is_empty()
+    });
+    assert!(most <= before + 64 + 8, "{most} after {before}");
+    for listener in listeners {
+        let (mut stream, _) = listener.accept().expect("a connection");
+        let mut lines = [0; 256];
+        let count = stream.read(&mut lines).expect("two lines");
+        let lines = String::from_utf8_lossy(&lines[..count]);
+        assert!(
+            lines.starts_with("protolog 1\njoin shop ") && lines.ends_with("-error\n"),
+            "{lines}"
+        );
+    }
+    let said = web.end();
+    assert!(said.starts_with("protolog: 64 programs of this user did not answer"), "{said}");
 }
 
 #[test]

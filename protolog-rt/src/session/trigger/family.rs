@@ -6,11 +6,14 @@
 //! ```
 //!
 //! Programs find each other by the sockets on which they listen to operators, in directories that
-//! only this user can enter. One that is not of the family refuses, and that is no failure.
+//! only this user can enter. One that is not of the family refuses, and that is no failure. Of many
+//! programs some are asked for an answer.
 //!
 //! Invariants: nothing waits for an answer, and no longer than [`MOST_WAIT`] in all for programs
 //! that accept no connection; a program that was told tells nobody.
 
+use crate::session::arbiter::session_arbiter::Core;
+use crate::session::life::running_sessions;
 use crate::sys::close_on_fork::CloseOnFork;
 use crate::sys::{process, runtime_dirs};
 use protolog_core::control::name::NameWord;
@@ -31,6 +34,9 @@ const WAIT: Duration = Duration::from_millis(50);
 /// The most programs that are told.
 const MOST_PROGRAMS: usize = 1024;
 
+/// The most programs whose answers are awaited: each takes a descriptor of this program until then.
+const MOST_AWAITED: usize = 64;
+
 /// The most bytes of an answer that are looked at: two lines, and two more where it is a refusal.
 const MOST_ANSWER: usize = 4096;
 
@@ -38,21 +44,29 @@ const MOST_ANSWER: usize = 4096;
 #[derive(Debug)]
 pub(super) struct FamilyCall {
     family: String,
-    told: Vec<CloseOnFork<UnixStream>>,
+    /// Those whose answers are awaited.
+    awaited: Vec<CloseOnFork<UnixStream>>,
+    told: usize,
     /// The number of those that could not be told.
     failed: usize,
 }
 
 impl FamilyCall {
-    /// Tells all programs of this user that listen.
-    pub(super) fn new(family: &str, cause: &str, wall: SystemTime) -> Self {
+    /// Tells all programs of this user that listen, and the other sessions of this one.
+    pub(super) fn new(core: &Core, family: &str, cause: &str, wall: SystemTime) -> Self {
         let since = wall.duration_since(UNIX_EPOCH).unwrap_or_default();
         let nanos = u64::try_from(since.as_nanos()).unwrap_or(u64::MAX);
-        let event = EventKey::new(nanos, cause).to_string();
+        let key = EventKey::new(nanos, cause);
+        for other in running_sessions::all() {
+            if !std::ptr::eq(&raw const *other, core) {
+                other.join(family, &key, process::id());
+            }
+        }
+        let event = key.to_string();
         let word = NameWord(family).to_string();
         let join = Request::Join(Join { family: &word, pid: process::id(), event: &event });
         let request = format!("{}\n{join}\n", Request::Hello(VERSION));
-        let mut call = Self { family: family.to_owned(), told: Vec::new(), failed: 0 };
+        let mut call = Self { family: family.to_owned(), awaited: Vec::new(), told: 0, failed: 0 };
         let by = Instant::now() + MOST_WAIT;
         for directory in runtime_dirs::private() {
             call.tell_all(&directory, request.as_bytes(), by);
@@ -65,12 +79,16 @@ impl FamilyCall {
         let is_socket = |name: &&_| Path::new(name).to_string_lossy().ends_with(SOCKET_SUFFIX);
         for name in names.iter().filter(is_socket) {
             let wait = by.saturating_duration_since(Instant::now()).min(WAIT);
-            if wait.is_zero() || self.told.len() >= MOST_PROGRAMS {
+            if wait.is_zero() || self.told >= MOST_PROGRAMS {
                 self.failed += 1;
                 continue;
             }
             match tell(&directory.path().join(name), request, wait) {
-                Ok(told) => self.told.extend(told),
+                Ok(told) => {
+                    self.told += usize::from(told.is_some());
+                    let room = MOST_AWAITED - self.awaited.len();
+                    self.awaited.extend(told.into_iter().take(room));
+                }
                 // A program that has ended, and left its socket.
                 Err(error) if is_gone(&error) => {}
                 Err(_) => self.failed += 1,
@@ -80,7 +98,7 @@ impl FamilyCall {
 
     /// What standard error is told, where programs have not answered by now.
     pub(super) fn failure(&self) -> Option<String> {
-        let silent = self.told.iter().filter(|one| !has_answered(one)).count();
+        let silent = self.awaited.iter().filter(|one| !has_answered(one)).count();
         let count = silent + self.failed;
         let family = &self.family;
         (count > 0).then(|| {

@@ -165,7 +165,7 @@ impl Run {
     fn tell_family(&self, at: usize, fired: Fired, wall: SystemTime) -> Option<Arc<FamilyCall>> {
         let family = self.causes.family().filter(|_| fired.origin == Origin::Here)?;
         let (name, _) = self.causes.all().nth(at).and_then(Cause::named)?;
-        Some(Arc::new(FamilyCall::new(family, name, wall)))
+        Some(Arc::new(FamilyCall::new(&self.core, family, name, wall)))
     }
 
     /// Copies what the ring has for a cause that fired at `time`, and returns since when that is.

@@ -29,11 +29,15 @@ import java.util.List;
 final class FamilyCall {
     private static final String SUFFIX = ".sock";
     private static final int MOST_PROGRAMS = 1024;
+    /** The most programs whose answers are awaited: each takes a descriptor until then. */
+    private static final int MOST_AWAITED = 64;
     /** The most bytes of an answer that are looked at. */
     private static final int MOST_ANSWER = 4096;
 
     private final String family;
-    private final List<SocketChannel> told = new ArrayList<>();
+    /** Those whose answers are awaited. */
+    private final List<SocketChannel> awaited = new ArrayList<>();
+    private int told;
     /** The number of programs that could not be told. */
     private int failed;
 
@@ -41,10 +45,11 @@ final class FamilyCall {
         this.family = family;
     }
 
-    /** Tells all programs of this user that listen. */
-    static FamilyCall of(String family, EventKey event) {
+    /** Tells all programs of this user that listen, and the other sessions of this one. */
+    static FamilyCall of(SessionCore session, String family, EventKey event) {
         FamilyCall call = new FamilyCall(family);
         long pid = RunningProgram.pid();
+        Sessions.join(family, event, pid, session);
         String request = "protolog 1\njoin " + WrittenName.word(family) + " " + pid + " " + event + "\n";
         for (PrivateDirectory directory : RuntimeDirectories.open()) {
             try (directory) {
@@ -61,7 +66,7 @@ final class FamilyCall {
     }
 
     private void tell(PrivateDirectory directory, String name, String request) {
-        if (told.size() >= MOST_PROGRAMS) {
+        if (told >= MOST_PROGRAMS) {
             failed++;
             return;
         }
@@ -72,8 +77,11 @@ final class FamilyCall {
             // It fits into the socket, of which nobody else knows.
             ByteBuffer bytes = ByteBuffer.wrap(request.getBytes(StandardCharsets.UTF_8));
             if (channel.connect(UnixDomainSocketAddress.of(directory.at(name))) && channel.write(bytes) > 0 && !bytes.hasRemaining()) {
-                told.add(channel);
-                channel = null;
+                told++;
+                if (awaited.size() < MOST_AWAITED) {
+                    awaited.add(channel);
+                    channel = null;
+                }
             } else {
                 failed++;
             }
@@ -92,11 +100,11 @@ final class FamilyCall {
      */
     String end() {
         int silent = failed;
-        for (SocketChannel channel : told) {
+        for (SocketChannel channel : awaited) {
             silent += hasAnswered(channel) ? 0 : 1;
             close(channel);
         }
-        told.clear();
+        awaited.clear();
         return silent == 0 ? null
                 : "protolog: " + silent + " programs of this user did not answer when the family `" + family + "` was told of an event"
                         + "\nhelp: see `protologtool configuration trace status`, and which of them is stopped";

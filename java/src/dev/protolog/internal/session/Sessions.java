@@ -51,7 +51,12 @@ public final class Sessions {
 
     /** Likewise, of the sessions of a family; -1 if there is none. */
     public static int join(String family, EventKey key, long pid) {
-        List<Causes> all = Routing.running().stream().map(WriterOwner::causes).filter(it -> it != null && family.equals(it.family())).toList();
+        return join(family, key, pid, null);
+    }
+
+    /** Likewise, but for one session. */
+    static int join(String family, EventKey key, long pid, SessionCore except) {
+        List<Causes> all = Routing.running().stream().filter(it -> it != except).map(WriterOwner::causes).filter(it -> it != null && family.equals(it.family())).toList();
         return all.isEmpty() ? -1 : (int) all.stream().filter(it -> it.join(key, pid)).count();
     }
 

@@ -162,7 +162,7 @@ final class TriggerThread implements Runnable {
         }
         try {
             long nanos = event.wall() != 0 ? event.wall() : millis * 1_000_000;
-            return FamilyCall.of(settings.family(), EventKey.of(nanos, cause.name()));
+            return FamilyCall.of(session, settings.family(), EventKey.of(nanos, cause.name()));
         } catch (RuntimeException | Error e) {
             // The file of this program is written all the same.
             return null;
