@@ -12,6 +12,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use protolog_reader::{Recording, complete, find_recording, session_id};
 use protolog_rt::{ProtoLogGroup, RecordingPlace, Session, i};
 use tempfile::TempDir;
 
@@ -188,18 +189,18 @@ fn check(dir: &Path, all: &[(PathBuf, u64)]) {
     let before = content(&archive);
     export(dir);
     assert!(content(&archive) == before, "{:?}", names(&before, &content(&archive)));
-    // Each trace that a program ended has the lines of `read-log`, and made again, so has it.
+    // Each trace has the lines of `read-log`, and made again, so has it.
     let output = fleet(&["traces", "-o", "made", "archive"], dir);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let made: Vec<String> = lines_of_all(&dir.join("made"));
     assert_same(&sorted(&made.concat()), &sorted(&lines), "made again");
     for path in fs::read_dir(dir.join("logs")).unwrap().map(|entry| entry.unwrap().path()) {
-        let is_ended = path.extension().is_some_and(|extension| extension == "pftrace");
-        let Some(of_trace) = is_ended.then(|| lines_of(&fs::read(&path).unwrap())).flatten() else {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let is_trace = [".pftrace", ".pftrace.part"].iter().any(|end| name.ends_with(end));
+        let Some(of_trace) = is_trace.then(|| lines_of(&completed(&path))).flatten() else {
             continue;
         };
-        let is_whole = !of_trace.contains("\"unended\"");
-        if is_whole && !made.contains(&of_trace) {
+        if !of_trace.is_empty() && !made.contains(&of_trace) {
             // The one that has most of it.
             let has =
                 |lines: &&String| lines.lines().filter(|line| of_trace.contains(*line)).count();
@@ -216,6 +217,21 @@ fn check(dir: &Path, all: &[(PathBuf, u64)]) {
         let soak = lines.lines().filter(|line| line.contains("\"template\":\"soak ")).count();
         assert_eq!(rows.trim(), format!("[{soak}, {soak}]"), "{count}");
     }
+}
+
+/// A trace with what its recording has more of it: a program that is killed while it rotates has
+/// that of a segment which is complete and has its last name, since it has begun no other.
+fn completed(path: &Path) -> Vec<u8> {
+    let mut trace = fs::read(path).unwrap();
+    let open = |path: &Path| File::open(path).ok();
+    if let Some(recording) = find_recording(path, session_id(&trace), open) {
+        let recorded = fs::read(recording).unwrap();
+        let recording = Recording::parse(&recorded).unwrap();
+        if recording.trace().is_some_and(|of| of.is_at(path)) {
+            complete(&mut trace, &recording).transpose().unwrap();
+        }
+    }
+    trace
 }
 
 /// A day is removed as the manual says, and comes back by an export.
