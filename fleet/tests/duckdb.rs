@@ -5,8 +5,8 @@ mod common;
 use std::fs;
 
 use common::{
-    SEARCHES, break_files, conversions, described, exported, lines_of, messages_of, query,
-    sites_of, trace, try_query,
+    FOREIGN_PIECES, SEARCHES, break_files, conversions, damaged_copies, described, exported, fleet,
+    foreign_templates, lines_of, messages_of, query, sites_of, templates_of, trace, try_query,
 };
 use protolog_testkit::temp_dir;
 
@@ -172,6 +172,55 @@ fn damaged_files_fail_what_asks_for_their_date() {
         let sql = format!("select count(message) from log where date = '{day}'");
         assert!(try_query(&archive, &sql).unwrap().is_err(), "{path}");
     }
+}
+
+/// Templates that are damaged take their texts along, and nothing else.
+#[test]
+fn damaged_templates_fail_no_query() {
+    let dir = temp_dir();
+    fs::write(dir.path().join("app.pftrace"), trace()).unwrap();
+    let other = [&[0x0a, 2, 0x50, 7], trace()].concat();
+    fs::write(dir.path().join("other.pftrace"), other).unwrap();
+    for (build, name) in [("a", "app.pftrace"), ("b", "other.pftrace")] {
+        let args = ["parquet", "-o", "archive", "--host", "one", "--build", build, name];
+        assert!(fleet(&args, dir.path()).status.success());
+    }
+    let archive = dir.path().join("archive");
+    let templates = templates_of(&archive, "a");
+    let whole = fs::read(&templates).unwrap();
+    let (messages, texts) = (messages_of(trace()).len(), "message is not null and build");
+    let sql = format!(
+        "select count(*) filter (build = 'a'), count(*) filter ({texts} = 'b'),
+            count(*) filter ({texts} = 'a') < 200, (select string_agg(file, ' ') from damaged_templates)
+        from log"
+    );
+    for bytes in damaged_copies(&whole) {
+        fs::write(&templates, bytes).unwrap();
+        let Some(line) = query(&archive, &sql) else { return };
+        let name = templates.strip_prefix(&archive).unwrap().display();
+        assert_eq!(line.trim(), format!("[{messages}, {messages}, true, \"{name}\"]"));
+    }
+    fs::write(&templates, whole).unwrap();
+    let line = query(&archive, &sql).unwrap();
+    assert_eq!(line.trim(), format!("[{messages}, {messages}, false, null]"));
+}
+
+/// Templates as no export writes them take no memory, and fail nothing.
+#[test]
+fn templates_of_others_are_none() {
+    let dir = temp_dir();
+    fs::write(dir.path().join("app.pftrace"), trace()).unwrap();
+    exported(dir.path(), &["app.pftrace"]);
+    let archive = dir.path().join("archive");
+    if foreign_templates(&archive).is_none() {
+        return;
+    }
+    let sql = "select (select count(*) from log where message is not null),
+        (select count(*) from templates where program = 'foreign' and pieces is null),
+        len(getvariable('protolog_columns')['messages']) < 150";
+    let (messages, foreign) = (messages_of(trace()).len(), FOREIGN_PIECES.len());
+    let expected = format!("[{messages}, {foreign}, true]");
+    assert_eq!(query(&archive, sql).unwrap().trim(), expected);
 }
 
 /// A session that was begun before a program was exported, which takes more arguments than others,

@@ -14,8 +14,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{LazyLock, Mutex};
 
 use common::{
-    HOSTILE_COUNTS, SEARCHES, break_files, conversions, described, exported, lines_of, messages_of,
-    sites_of, trace,
+    HOSTILE_COUNTS, SEARCHES, break_files, conversions, damaged_copies, described, exported, fleet,
+    foreign_templates, lines_of, messages_of, sites_of, templates_of, trace,
 };
 use protolog_core::{Arg, Template, render};
 use protolog_reader::Trace;
@@ -162,6 +162,37 @@ fn damaged_files_fail_what_asks_for_their_date() {
         let sql = format!("select count(message) from log where date = '{day}'");
         let error = try_ask(&archive, "query", &sql).unwrap_err();
         assert!(error.contains(&path), "{error}");
+    }
+}
+
+/// Templates that are damaged take their texts along, and those of others take no memory.
+#[test]
+fn templates_that_are_damaged_or_foreign_fail_no_query() {
+    if engines().is_none() {
+        return;
+    }
+    let (dir, (messages, _)) = (archived(), expected());
+    let archive = dir.path().join("archive");
+    let args = ["parquet", "-o", "archive", "--host", "one", "--build", "b", "other.pftrace"];
+    fs::write(dir.path().join("other.pftrace"), [&[0x0a, 2, 0x50, 7], trace()].concat()).unwrap();
+    assert!(fleet(&args, dir.path()).status.success());
+    assert!(foreign_templates(&archive).is_some());
+    let whole = fs::read(templates_of(&archive, "b")).unwrap();
+    let sql = "select count(*), count(if(build <> 'b', message, null)),
+        count(if(build = 'b', message, null)) < 200 from log";
+    let mut last = archive;
+    for (round, bytes) in damaged_copies(&whole).iter().chain([&whole]).enumerate() {
+        // Views are made anew for another directory.
+        let moved = dir.path().join(format!("archive-{round}"));
+        fs::rename(&last, &moved).unwrap();
+        fs::write(templates_of(&moved, "b"), bytes).unwrap();
+        last.clone_from(&moved);
+        let is_damaged = *bytes != whole;
+        let rows = ask(&moved, "query", sql);
+        let count = Json::from(messages.len());
+        assert_eq!(rows, [[(2 * messages.len()).into(), count, is_damaged.into()]], "{round}");
+        let damaged = ask(&moved, "damaged", "");
+        assert_eq!(damaged.len(), usize::from(is_damaged), "{round}");
     }
 }
 

@@ -56,6 +56,8 @@ def answer(spark, views, command, argument):
         return floats(spark, argument).collect()
     if command == "query":
         return spark.sql(argument).collect()
+    if command == "damaged":
+        return [[path] for path in views.damaged_templates]
     if command == "rendered":
         is_usual = "text is null and message_guessed = false and boot_time is not null"
         messages = spark.table("messages").where(is_usual).orderBy("boot_time", "tie")

@@ -6,7 +6,7 @@
 # DATE and PROGRAM are written as in the names of directories. TO has the messages of the day whole or not at all, at any instant;
 # their losses and spans come just before them. A run that was killed leaves nothing else that queries see, and the next one begins
 # anew. Exit code 0: TO has all that ARCHIVE has of the day, which may be removed there. 3: ARCHIVE has more by now, of a machine that
-# was late. It needs `duckdb`, and `flock`.
+# was late. `.sha256` in TO has the checksums of its files, for `protologtool export check`. It needs `duckdb`, `flock` and `sha256sum`.
 set -eu
 # Logs are for their user alone.
 umask 077
@@ -57,11 +57,11 @@ exec 8>>"$to/.lock" 9>>"$archive/exports/archive.lock"
 flock 8
 flock 9
 
-# The files that an archive has of the day, with what shows that one was replaced.
+# The files that an archive has of the day. One with other rows has another name, so a day that was removed and exported again is the same.
 cd -- "$archive"
 found() {
     for table in losses messages spans; do
-        [ ! -e "$table/$place" ] || find "$table/$place" -type f ! -name none.parquet -printf '%p %s %T@\n'
+        [ ! -e "$table/$place" ] || find "$table/$place" -type f ! -name none.parquet -printf '%p %s\n'
     done | sort
 }
 files=$(found)
@@ -147,10 +147,17 @@ for table in losses spans; do
         mv -T "$work/$table/$day" "$to/$table/$place"
     fi
 done
-mkdir -p "${record%/*}" "$to/messages/$day"
+# Under the names that they get, and have.
+mkdir -p "$work/day/messages/$day" "$to/.sha256/$day" "${record%/*}" "$to/messages/$day"
+[ -z "${written:-}" ] || mv -T "$written" "$work/day/messages/$place"
+for path in "$work/day/messages" "$to/losses" "$to/spans"; do
+    [ ! -e "$path/$place" ] || (cd "$path/.." && find "${path##*/}/$place" -type f -exec sha256sum {} +)
+done >"$work/sums"
 printf '%s\n' "$files" >"$work/record"
+flush "$work/sums"
 flush "$work/record"
+mv -T "$work/sums" "$to/.sha256/$place"
 mv -T "$work/record" "$record"
 if [ -n "${written:-}" ]; then
-    mv -T "$written" "$to/messages/$place"
+    mv -T "$work/day/messages/$place" "$to/messages/$place"
 fi

@@ -60,20 +60,60 @@ create or replace macro protolog_schema(columns) as
         ) || '}'
     );
 
+-- The files of a table.
+create or replace macro protolog_pattern(of_table) as
+    coalesce(getvariable('archive'), '.') || '/' || of_table || '/**/*.parquet';
+
 create or replace macro protolog_read(of_table, directories) as
-    'from read_parquet(''' || replace(coalesce(getvariable('archive'), '.'), '''', '''''') || '/' || of_table || '/**/*.parquet'''
+    'from read_parquet(''' || replace(protolog_pattern(of_table), '''', '''''') || ''''
     || ', hive_partitioning = true, hive_types = {' || directories || '}, '
     || protolog_schema(getvariable('protolog_columns')[of_table]) || ')';
 
 create or replace macro protolog_files(of_table) as table
     from query(protolog_read(of_table, 'date: date, program: varchar, build: varchar'));
 
+-- Files with templates that are cut off, or have another checksum than their name says: `CONTENT-SUM.parquet`. Without them their
+-- messages have no texts; with them each query would fail.
+create or replace macro protolog_is_damaged(filename, content) as
+    octet_length(content) < 12 or content[1:4] <> 'PAR1'::blob or content[-4:] <> 'PAR1'::blob
+    or not starts_with(sha256(content), regexp_extract(filename, '/[0-9a-f]{16}-([0-9a-f]{8})\.parquet$', 1));
+
+set variable protolog_damaged = (
+    select coalesce(list(filename), []) from read_blob(protolog_pattern('templates'))
+    where protolog_is_damaged(filename, content)
+);
+
+create or replace view damaged_templates as
+    select unnest(getvariable('protolog_damaged')) as file;
+
 create or replace macro protolog_dictionary() as table
-    from query(protolog_read('templates', 'program: varchar, build: varchar'));
+    from query(
+        protolog_read('templates', 'program: varchar, build: varchar')
+        || ' where not list_contains(getvariable(''protolog_damaged''), filename)'
+    );
 
 -- The column of an argument.
 create or replace macro protolog_column(kind, place) as
     kind || place || case kind when 's' then ' VARCHAR' when 'i' then ' BIGINT' when 'f' then ' DOUBLE' else ' BOOLEAN' end;
+
+-- The pieces of a template. None of what no export writes, as in files of others: a message has at most 32 arguments, each at most 255
+-- wide, and each takes a column.
+create or replace macro protolog_is_piece(piece) as
+    if(
+        piece.kind is null,
+        piece.text is not null,
+        piece.text is null and piece.kind in ('s', 'i', 'f', 'b') and piece.place between 0 and 31 and piece.argument between 0 and 31
+        and piece.width between 0 and 255 and coalesce(piece.precision between 0 and 255, true)
+    );
+
+create or replace macro protolog_parsed(pieces) as
+    list_filter(
+        [try(from_json(
+            pieces,
+            '[{"text":"VARCHAR","kind":"VARCHAR","argument":"INTEGER","place":"INTEGER","verb":"VARCHAR","width":"INTEGER","zero_pad":"BOOLEAN","precision":"INTEGER"}]'
+        ))],
+        lambda parsed: len(list_filter(parsed, lambda piece: coalesce(protolog_is_piece(piece), false))) = len(parsed)
+    )[1];
 
 -- Messages have as many columns of arguments of each kind as a template needs, and the texts that queries may name.
 set variable protolog_columns = (
@@ -81,10 +121,8 @@ set variable protolog_columns = (
         values ('s', 3), ('i', 0), ('f', 0), ('b', 0)
         union all
         select piece.kind, piece.place
-        from (
-            select unnest(from_json(pieces, '[{"kind":"VARCHAR","place":"INTEGER"}]')) as piece from protolog_dictionary()
-        )
-        where piece.kind in ('s', 'i', 'f', 'b')
+        from (select unnest(protolog_parsed(pieces)) as piece from protolog_dictionary())
+        where piece.kind is not null
     ),
     columns(kind, place) as (
         select kind, unnest(range(max(most) + 1)) from arguments group by kind
@@ -180,10 +218,7 @@ create or replace macro protolog_known(pieces) as
 create or replace view templates as
     select distinct on (program, build, id, variant)
         program, build, id, variant, level, tag, log_group, template, location,
-        protolog_known(from_json(
-            pieces,
-            '[{"text":"VARCHAR","kind":"VARCHAR","argument":"INTEGER","place":"INTEGER","verb":"VARCHAR","width":"INTEGER","zero_pad":"BOOLEAN","precision":"INTEGER"}]'
-        )) as pieces
+        protolog_known(protolog_parsed(pieces)) as pieces
     from protolog_dictionary()
     order by all;
 

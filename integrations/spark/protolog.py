@@ -63,7 +63,10 @@ def views(spark, archive):
         return _typed(spark.read.schema(columns).parquet(f"{archive.rstrip('/')}/{name}"))
 
     try:
+        damaged = _damaged(spark, f"{archive.rstrip('/')}/templates")
         dictionary = table("templates")
+        if damaged:
+            dictionary = dictionary.where(~F.col("_metadata.file_path").isin(damaged))
         pieces = _pieces(dictionary)
         timed = _timed(table("messages", _arguments(template for _, template in pieces)))
         losses, spans = _timed(table("losses")), _timed(table("spans"))
@@ -71,7 +74,7 @@ def views(spark, archive):
         spark.conf.set(_INFERENCE, inference)
 
     messages, templates = _messages(timed), _templates(dictionary)
-    archive = Archive(timed, templates, pieces)
+    archive = Archive(timed, templates, pieces, damaged)
     found = {
         "messages": messages,
         "templates": templates,
@@ -90,7 +93,9 @@ def views(spark, archive):
 class Archive:
     """Searches, and the text of a message by its id, of the templates that there were when the views were made."""
 
-    def __init__(self, table, templates, pieces):
+    def __init__(self, table, templates, pieces, damaged):
+        self.damaged_templates = damaged
+        """Files with templates that are damaged: their messages have no texts."""
         self._table = table
         self._messages = _messages(table)
         self._templates = templates
@@ -140,9 +145,20 @@ class Archive:
         return _log(messages, self._templates, _kinds(pieces for row, pieces in self._pieces if row["id"] in ids))
 
 
+def _damaged(spark, directory):
+    """Files with templates that are cut off, or have another checksum than their name says: `CONTENT-SUM.parquet`. With them each
+    query would fail."""
+    files = spark.read.format("binaryFile").option("pathGlobFilter", "*.parquet").load(directory)
+    content, path = F.col("content"), F.col("_metadata.file_path")
+    mark = F.encode(F.lit("PAR1"), "utf-8")
+    is_whole = (F.length(content) >= 12) & (F.substring(content, 1, 4) == mark) & (F.substring(content, -4, 4) == mark)
+    has_sum = F.sha2(content, 256).startswith(F.regexp_extract(path, r"/[0-9a-f]{16}-([0-9a-f]{8})\.parquet$", 1))
+    return [row[0] for row in files.where(~(is_whole & has_sum)).select(path).collect()]
+
+
 def _pieces(dictionary):
     """The keys of all templates, and their pieces."""
-    rows = dictionary.select(*_KEY, "pieces").dropDuplicates(_KEY).where("pieces is not null").collect()
+    rows = _templates(dictionary).select(*_KEY, F.to_json("pieces").alias("pieces")).where("pieces is not null").collect()
     return [(row, json.loads(row["pieces"])) for row in rows]
 
 
@@ -204,8 +220,17 @@ def _messages(table):
 
 
 def _templates(table):
-    """One row for each message of each build."""
-    return table.withColumn("pieces", F.from_json("pieces", _PIECES)).dropDuplicates(_KEY)
+    """One row for each message of each build. Without pieces if they are what no export writes, as in files of others: a message has
+    at most 32 arguments, each at most 255 wide, and each takes a column."""
+
+    def is_piece(piece):
+        is_argument = piece["kind"].isin(*_KINDS) & piece["place"].between(0, 31) & piece["argument"].between(0, 31)
+        widths = piece["width"].between(0, 255) & F.coalesce(piece["precision"].between(0, 255), F.lit(True))
+        is_text = piece["text"].isNotNull()
+        return F.when(piece["kind"].isNull(), is_text).otherwise(F.coalesce(~is_text & is_argument & widths, F.lit(False)))
+
+    pieces = F.from_json("pieces", _PIECES)
+    return table.withColumn("pieces", F.when(F.forall(pieces, is_piece), pieces)).dropDuplicates(_KEY)
 
 
 def _with_templates(messages, templates):

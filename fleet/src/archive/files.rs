@@ -24,7 +24,7 @@ use rustix::process::{Signal, getpid, kill_process};
 use serde::{Deserialize, Serialize};
 
 use super::schema::{self, TableName};
-use super::sum::SummedFile;
+use super::sum::{SummedFile, with_sum};
 use super::table::{Cell, Table};
 use crate::failure::{Failure, Result};
 
@@ -53,7 +53,7 @@ pub(super) struct StagedFiles {
     root: PathBuf,
     done: Vec<(String, StagedFile)>,
     /// The checksums of these.
-    sums: BTreeMap<String, u32>,
+    sums: BTreeMap<String, String>,
     /// The steps of putting files in place that were passed.
     steps: cell::Cell<u32>,
 }
@@ -71,7 +71,7 @@ pub(super) struct Export {
     pub(super) files: Vec<String>,
     /// The checksums of those that no other export has.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub(super) sums: BTreeMap<String, u32>,
+    pub(super) sha256: BTreeMap<String, String>,
 }
 
 /// A Parquet file that is being written.
@@ -125,6 +125,13 @@ impl StagedFiles {
         Ok(())
     }
 
+    /// Completes a file that other exports may have, too: its name gets its checksum.
+    pub(super) fn finish_shared(&mut self, mut file: TableFile) -> Result<()> {
+        let sum = file.complete().map_err(|error| self.failed(&file.name, &error))?;
+        self.done.push((with_sum(&file.name, &sum), file.staged));
+        Ok(())
+    }
+
     /// Puts all files in their places, and then removes those of an earlier export of the same
     /// trace. Other exports wait until that is done. Leaves all as it is, and returns false, if the
     /// trace goes on in that earlier export: this one is of a copy from before.
@@ -143,7 +150,7 @@ impl StagedFiles {
         export.files.sort();
         // Another export may write the same file by another version of the library.
         self.sums.retain(|name, _| is_own(name, source));
-        export.sums = std::mem::take(&mut self.sums);
+        export.sha256 = std::mem::take(&mut self.sums);
         let touched = export.files.iter().chain(&before.files).cloned().collect::<BTreeSet<_>>();
         let intended = Export { files: touched.into_iter().collect(), ..Export::default() };
         let placed = self.place(source, &intended, &export);
@@ -265,7 +272,7 @@ impl TableFile {
     }
 
     /// Writes what is left, and the end of the file. Returns its checksum.
-    fn complete(&mut self) -> io::Result<u32> {
+    fn complete(&mut self) -> io::Result<String> {
         if !self.table.is_empty() {
             self.write_block()?;
         }

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! DIR/messages/date=2026-11-27/program=indexer/build=2f1c6d0a9be85377/SOURCE-VERSION-0.parquet
-//! DIR/templates/program=indexer/build=2f1c6d0a9be85377/CONTENT.parquet
+//! DIR/templates/program=indexer/build=2f1c6d0a9be85377/CONTENT-SUM.parquet
 //! ```
 
 use std::path::Path;

@@ -73,7 +73,7 @@ impl Places {
         Ok(())
     }
 
-    /// Writes a file of its own, with the name of its content.
+    /// Writes a file of its own, with the name of its content, and its checksum.
     pub(super) fn write_file<'a, const N: usize>(
         &mut self,
         table: TableName,
@@ -86,7 +86,7 @@ impl Places {
         for cells in rows {
             self.files.push(&mut file, &cells)?;
         }
-        self.files.finish(file)
+        self.files.finish_shared(file)
     }
 
     /// Writes a file without rows for each table, the same for all archives: an engine that finds

@@ -161,6 +161,77 @@ fn a_machine_that_comes_later_is_said() {
     assert_eq!(ended(dir.path(), &python, [date, program]).0, Some(0));
 }
 
+/// What a bad disk changes in files that were compacted is found by the checksums beside them.
+#[test]
+fn a_check_finds_what_was_changed_in_a_day_that_was_compacted() {
+    let dir = TempDir::new().unwrap();
+    fs::write(dir.path().join("a.pftrace"), trace()).unwrap();
+    exported(dir.path(), &["a.pftrace"]);
+    let Some(python) = fleet_python("compaction") else { return };
+    let [archive, compact] = ["archive", "compact"].map(|name| dir.path().join(name));
+    let [date, program] = &places(&archive)[0];
+    assert_eq!(ended(dir.path(), &python, [date, program]), (Some(0), String::new()));
+    let checked = || {
+        let output = fleet(&["check", "compact"], dir.path());
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (output.status.code(), text(output.stdout), text(output.stderr))
+    };
+    assert_eq!(checked(), (Some(0), String::new(), String::new()));
+    for table in ["messages", "losses", "spans"] {
+        let mut found = files(&compact.join(table)).into_iter();
+        let path = found.find(|path| !path.ends_with("none.parquet")).unwrap();
+        let name = path.strip_prefix(dir.path()).unwrap().to_str().unwrap();
+        let whole = fs::read(&path).unwrap();
+        for at in (0..whole.len()).step_by(whole.len() / 20) {
+            let mut changed = whole.clone();
+            changed[at] ^= 1;
+            fs::write(&path, changed).unwrap();
+            let (code, names, reasons) = checked();
+            assert_eq!((code, names), (Some(3), format!("{name}\n")), "{at}: {reasons}");
+            let help = "\nhelp: compact its day again if that is there, or move the file out of the archive\n";
+            assert!(reasons.ends_with(help), "{reasons}");
+        }
+        fs::remove_file(&path).unwrap();
+        let (code, names, reasons) = checked();
+        assert_eq!((code, names), (Some(3), String::new()), "{reasons}");
+        assert!(reasons.starts_with(&format!("warning: `{name}` is missing\n")), "{reasons}");
+        fs::write(&path, whole).unwrap();
+    }
+    // A list that is damaged is named, too; and a day that was removed lacks nothing.
+    let list = compact.join(format!(".sha256/date={date}/program={program}"));
+    let whole = fs::read(&list).unwrap();
+    fs::write(&list, &whole[..whole.len() - 9]).unwrap();
+    let (code, names, _) = checked();
+    let below = format!("compact/.sha256/date={date}/program={program}\n");
+    assert_eq!((code, names), (Some(3), below));
+    fs::write(&list, &whole).unwrap();
+    for table in ["messages", "losses", "spans"] {
+        fs::remove_dir_all(compact.join(table).join(format!("date={date}"))).unwrap();
+    }
+    assert_eq!(checked(), (Some(0), String::new(), String::new()));
+}
+
+/// Traces that are still there when their day is removed bring it back with the next export: it is
+/// the day that was compacted, and no machine that came later.
+#[test]
+fn a_day_that_is_exported_again_is_compacted_already() {
+    let dir = TempDir::new().unwrap();
+    fs::write(dir.path().join("a.pftrace"), trace()).unwrap();
+    exported(dir.path(), &["a.pftrace"]);
+    let Some(python) = fleet_python("compaction") else { return };
+    let archive = dir.path().join("archive");
+    let [date, program] = &places(&archive)[0];
+    assert_eq!(ended(dir.path(), &python, [date, program]), (Some(0), String::new()));
+    for table in ["losses", "messages", "spans"] {
+        fs::remove_dir_all(archive.join(table).join(format!("date={date}"))).unwrap();
+    }
+    // Other files of the same names: rows of one are those of the other.
+    thread::sleep(Duration::from_millis(20));
+    exported(dir.path(), &["a.pftrace"]);
+    assert_eq!(&places(&archive)[0], &[date.clone(), program.clone()]);
+    assert_eq!(ended(dir.path(), &python, [date, program]), (Some(0), String::new()));
+}
+
 /// Escapes of DuckDB are others than those of exports.
 #[test]
 fn a_program_of_any_name_is_compacted() {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 use super::{content, lines_in};
-use crate::common::{break_files, exported, fleet, lines_of, trace, try_query};
+use crate::common::{break_files, exported, fleet, lines_of, templates_of, trace, try_query};
 
 #[test]
 fn a_check_names_files_that_are_damaged_or_missing() {
@@ -166,11 +166,33 @@ fn a_file_that_was_changed_and_can_be_read_is_found() {
     let record = records.next().unwrap();
     let mut fields: serde_json::Value =
         serde_json::from_slice(&fs::read(&record).unwrap()).unwrap();
-    fields.as_object_mut().unwrap().remove("sums").unwrap();
+    fields.as_object_mut().unwrap().remove("sha256").unwrap();
     fs::write(&record, fields.to_string()).unwrap();
     assert_eq!(checked(dir.path()), (Some(0), String::new(), String::new()));
     assert_eq!(lines_in(dir.path()), lines);
     assert_eq!(exported(dir.path(), &[app]), lines);
+    assert_eq!(checked(dir.path()), (Some(0), String::new(), String::new()));
+}
+
+/// Templates, which no record has, have their checksum in their name.
+#[test]
+fn templates_that_were_changed_are_found_and_mended_by_an_export() {
+    let (dir, app, lines) = archive();
+    let path = templates_of(&dir.path().join("archive"), "");
+    let whole = fs::read(&path).unwrap();
+    let name = path.strip_prefix(dir.path()).unwrap().to_str().unwrap();
+    // Anywhere: in pages, in the footer, in what the footer says of its length.
+    for at in (0..whole.len()).step_by(whole.len() / 50) {
+        let mut changed = whole.clone();
+        changed[at] ^= 1;
+        fs::write(&path, changed).unwrap();
+        let (code, names, reasons) = checked(dir.path());
+        assert_eq!((code, names), (Some(3), format!("{name}\n")), "{at}: {reasons}");
+        let help = format!("\nhelp: export `{app}` again, or move the file out of the archive\n");
+        assert!(reasons.ends_with(&help), "{at}: {reasons}");
+    }
+    assert_eq!(exported(dir.path(), &[app]), lines);
+    assert_eq!(fs::read(&path).unwrap(), whole);
     assert_eq!(checked(dir.path()), (Some(0), String::new(), String::new()));
 }
 

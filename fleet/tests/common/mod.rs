@@ -119,6 +119,48 @@ pub(crate) fn break_files(archive: &Path) -> Vec<String> {
     broken.collect()
 }
 
+/// The file with the templates of a build, whose name begins so.
+pub(crate) fn templates_of(archive: &Path, build: &str) -> PathBuf {
+    let mut files = walk(&archive.join("templates")).into_iter();
+    let is_of_build = |path: &PathBuf| {
+        let path = path.to_str().unwrap();
+        path.contains(&format!("/build={build}")) && !path.ends_with("/none.parquet")
+    };
+    files.find(is_of_build).unwrap()
+}
+
+/// A file as a copy that did not end, or a bad disk, leaves it.
+pub(crate) fn damaged_copies(whole: &[u8]) -> [Vec<u8>; 4] {
+    let mut page = whole.to_vec();
+    page[20..60].fill(0xff);
+    [Vec::new(), b"no table".repeat(20), whole[..whole.len() / 2].to_vec(), page]
+}
+
+/// Pieces of templates as no export writes them.
+pub(crate) const FOREIGN_PIECES: [&str; 6] = [
+    r#"[{"kind":"s","argument":0,"place":3000000,"verb":"s","width":0,"zero_pad":false}]"#,
+    r#"[{"kind":"i","argument":0,"place":0,"verb":"d","width":2000000000,"zero_pad":false}]"#,
+    r#"[{"kind":"f","argument":0,"place":-1,"verb":"f","width":0,"zero_pad":false}]"#,
+    r#"[{"text":"a","kind":"s","argument":0,"place":3000000}]"#,
+    r#"[{"kind":"what","argument":0,"place":0}]"#,
+    "[{",
+];
+
+/// Adds templates to an archive as other programs may write them: those of [`FOREIGN_PIECES`].
+pub(crate) fn foreign_templates(archive: &Path) -> Option<()> {
+    let directory = archive.join("templates/program=foreign/build=b");
+    fs::create_dir_all(&directory).unwrap();
+    let rows = FOREIGN_PIECES.iter().enumerate();
+    let rows: Vec<String> = rows.map(|(id, pieces)| format!("('{id:016x}', '{pieces}')")).collect();
+    let sql = format!(
+        "copy (select id, 0::integer as variant, 'INFO' as level, 'T' as tag, 'T' as log_group, '?' as template,
+            '' as location, pieces, null::varchar as names from (values {}) as one(id, pieces))
+        to 'templates/program=foreign/build=b/foreign.parquet' (format parquet, compression zstd)",
+        rows.join(", ")
+    );
+    query(archive, &sql).map(drop)
+}
+
 /// All files below a directory.
 fn walk(dir: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());

@@ -3,8 +3,8 @@
 //!
 //! Invariants: each file is read whole; memory is that of one row group, and of all paths. What
 //! can't be read is named, and stops nothing; what is removed meanwhile is none. Values that were
-//! changed in a page that can still be read are found by the checksums of records, where those have
-//! the file.
+//! changed in a page that can still be read are found by checksums: those of records, of names,
+//! and of the lists that a compaction leaves.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -17,7 +17,8 @@ use protolog_files::open_regular_file;
 
 use super::super::partition::misplaced;
 use super::super::schema::TableName;
-use super::super::sum::sum_of;
+use super::super::sum::{sum_in, sum_of};
+use super::compacted::CompactedFiles;
 use super::open::{Unreadable, open};
 use super::records::{RecordedFile, Records};
 use super::rows::Rows;
@@ -45,13 +46,17 @@ pub(crate) fn check(root: &Path) -> Result<Checked> {
     }
     // After the files: what an export puts in place meanwhile is in its record then.
     let mut records = Records::read(root);
-    for (path, failure) in std::mem::take(&mut records.damaged) {
-        checked.damaged.insert(path, failure);
-    }
+    let mut compacted = CompactedFiles::read(root);
+    let damaged = records.damaged.drain(..).chain(compacted.damaged.drain(..));
+    checked.damaged.extend(damaged);
     for (path, table) in &found {
-        checked.check_file(path, (root, *table), records.files.get(path));
+        let origin = Origin::of(path, &records, &compacted);
+        checked.check_file(path, (root, *table), &origin);
     }
     checked.compare(root, &found, &records);
+    for path in compacted.missing(root) {
+        checked.add_missing(path, &Origin::Compacted(""));
+    }
     Ok(checked)
 }
 
@@ -93,20 +98,18 @@ impl Checked {
     }
 
     /// Checks the place of a file, and reads it whole.
-    fn check_file(
-        &mut self,
-        path: &Path,
-        place: (&Path, TableName),
-        recorded: Option<&RecordedFile>,
-    ) {
+    fn check_file(&mut self, path: &Path, place: (&Path, TableName), origin: &Origin<'_>) {
         let (root, table) = place;
         let below = path.strip_prefix(root.join(table.directory())).unwrap_or(path);
         if let Some(reason) = misplaced(table, below) {
             let message = format!("`{}` is no place of a table: {reason}", path.display());
-            self.damaged.insert(path.to_owned(), Failure::new(message).help(remedy(None)));
+            self.damaged.insert(
+                path.to_owned(),
+                Failure::new(message).help(Origin::Unknown(None).remedy()),
+            );
             return;
         }
-        let failure = match read(path, recorded.and_then(|file| file.sum)) {
+        let failure = match read(path, origin.sum()) {
             // The export of a trace that has grown removes files of the one before.
             Err(Unreadable::Io(error)) if error.kind() == ErrorKind::NotFound => return,
             Err(reason @ Unreadable::Codec { .. }) => {
@@ -118,7 +121,7 @@ impl Checked {
             Err(reason) => Failure::new(format!("`{}` is damaged: {reason}", path.display())),
             Ok(()) => return,
         };
-        self.damaged.insert(path.to_owned(), failure.help(remedy(recorded)));
+        self.damaged.insert(path.to_owned(), failure.help(origin.remedy()));
     }
 
     /// Compares the files with those of the records.
@@ -141,18 +144,54 @@ impl Checked {
             self.damaged.entry(path.clone()).or_insert(failure);
         }
         for (path, recorded) in missing {
-            let failure = Failure::new(format!("`{}` is missing", path.display()));
-            self.others.push(failure.help(remedy(Some(recorded))));
+            self.add_missing(path, &Origin::Exported(recorded, None));
         }
+    }
+
+    fn add_missing(&mut self, path: &Path, origin: &Origin<'_>) {
+        let failure = Failure::new(format!("`{}` is missing", path.display()));
+        self.others.push(failure.help(origin.remedy()));
     }
 }
 
-/// Something to do about a file of a trace.
-fn remedy(recorded: Option<&RecordedFile>) -> String {
-    recorded.map_or_else(
-        || "move it out of the archive".to_owned(),
-        |file| format!("export `{}` again, or move the file out of the archive", file.trace),
-    )
+/// The origin of a file, each with the checksum that it should have, or the beginning of it.
+enum Origin<'a> {
+    /// An export, whose record may lack the checksum.
+    Exported(&'a RecordedFile, Option<&'a str>),
+    /// A compaction.
+    Compacted(&'a str),
+    Unknown(Option<&'a str>),
+}
+
+impl<'a> Origin<'a> {
+    fn of(path: &'a Path, records: &'a Records, compacted: &'a CompactedFiles) -> Self {
+        let in_name = path.file_name().and_then(OsStr::to_str).and_then(sum_in);
+        match (records.files.get(path), compacted.sums.get(path)) {
+            (Some(file), _) => Self::Exported(file, file.sum.as_deref().or(in_name)),
+            (None, Some(sum)) => Self::Compacted(sum),
+            (None, None) => Self::Unknown(in_name),
+        }
+    }
+
+    fn sum(&self) -> Option<&str> {
+        match self {
+            Self::Exported(_, sum) | Self::Unknown(sum) => *sum,
+            Self::Compacted(sum) => Some(sum),
+        }
+    }
+
+    /// Something to do about the file.
+    fn remedy(&self) -> String {
+        match self {
+            Self::Exported(RecordedFile { trace, .. }, _) => {
+                format!("export `{trace}` again, or move the file out of the archive")
+            }
+            Self::Compacted(_) => "compact its day again if that is there, \
+                 or move the file out of the archive"
+                .to_owned(),
+            Self::Unknown(_) => "move it out of the archive".to_owned(),
+        }
+    }
 }
 
 fn is_gone(path: &Path) -> bool {
@@ -161,13 +200,15 @@ fn is_gone(path: &Path) -> bool {
 }
 
 /// Reads a file whole, and compares its checksum.
-fn read(path: &Path, sum: Option<u32>) -> std::result::Result<(), Unreadable> {
+fn read(path: &Path, sum: Option<&str>) -> std::result::Result<(), Unreadable> {
     let reader = open(path)?;
     for group in 0..reader.num_row_groups() {
         Rows::read(&*reader.get_row_group(group)?)?;
     }
     match sum {
-        Some(sum) if sum_of(&open_regular_file(path)?)? != sum => Err(Unreadable::Changed),
+        Some(sum) if !sum_of(&open_regular_file(path)?)?.starts_with(sum) => {
+            Err(Unreadable::Changed)
+        }
         _ => Ok(()),
     }
 }

@@ -9,6 +9,7 @@
 //! lines          an item                      →  the line of JSON
 //! made_trace     the items                    →  a trace that all commands read
 //! check          all files                    →  what fails, or can't be read
+//! compacted      the lists of compact.sh      →  the checksums of files
 //! ```
 //!
 //! Invariants: the lines of one trace are those of the trace itself, in the same order; those of
@@ -16,6 +17,7 @@
 //! losses and spans.
 
 pub(crate) mod check;
+mod compacted;
 mod items;
 mod lines;
 mod made_trace;

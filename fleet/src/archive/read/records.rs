@@ -31,7 +31,7 @@ pub(super) struct RecordedFile {
     /// The name of the trace.
     pub(super) trace: String,
     /// The checksum; none if other exports have the file, too, or in records of earlier versions.
-    pub(super) sum: Option<u32>,
+    pub(super) sum: Option<String>,
 }
 
 /// All exports, by the names of their traces, each with the text that tells its trace from others.
@@ -84,7 +84,7 @@ impl Records {
                         continue;
                     }
                     records.files.extend(export.files.iter().map(|file| {
-                        let (trace, sum) = (export.trace.clone(), export.sums.get(file).copied());
+                        let (trace, sum) = (export.trace.clone(), export.sha256.get(file).cloned());
                         (root.join(file), RecordedFile { trace, sum })
                     }));
                 }
