@@ -4,6 +4,8 @@
 mod common;
 
 use std::fs;
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpListener};
 use std::path::Path;
 use std::process::Command;
 use std::thread;
@@ -88,6 +90,52 @@ fn a_sender_goes_on_without_a_reader_of_its_messages() {
     assert_eq!(uids(&sink.finish()).len(), count());
     // Nobody gets the number: that is a failure, and no panic.
     assert_eq!(command.stdout(full()).status().unwrap().code(), Some(2));
+}
+
+/// What a sender that follows says of a server that answers each connection with some bytes.
+fn of_answer(scheme: &str, answer: &'static [u8]) -> (Option<i32>, String) {
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("{scheme}://{}", server.local_addr().unwrap());
+    thread::spawn(move || {
+        for connection in server.incoming() {
+            let mut connection = connection.unwrap();
+            let _ = connection.read(&mut [0; 1024]);
+            let _ = connection.write_all(answer);
+            // What has not been read when it is closed would be an error at the other end.
+            let _ = connection.shutdown(Shutdown::Write);
+            let _ = io::copy(&mut connection, &mut io::sink());
+        }
+    });
+    let dir = TempDir::new().unwrap();
+    fs::write(dir.path().join("app.pftrace"), &trace()[..60_000]).unwrap();
+    let output = fleet(&["otlp", &url, "--follow", "app.pftrace"], dir.path());
+    (output.status.code(), String::from_utf8(output.stderr).unwrap())
+}
+
+/// The frame by which a server of HTTP/2 begins, which gRPC is spoken by.
+const SETTINGS: &[u8] = b"\0\0\0\x04\0\0\0\0\0";
+
+/// No time mends a URL of another port, so it is not tried for ever.
+#[test]
+fn a_port_that_speaks_something_else_ends_the_run() {
+    let (code, errors) = of_answer("http", SETTINGS);
+    assert_eq!(code, Some(2), "{errors}");
+    assert!(errors.contains("port 4317 is that of gRPC"), "{errors}");
+    let (code, errors) = of_answer("https", b"HTTP/1.1 400 Bad Request\r\n\r\n");
+    assert_eq!(code, Some(2), "{errors}");
+    assert!(errors.contains("it does not answer in TLS"), "{errors}");
+}
+
+#[test]
+fn a_header_without_a_value_is_refused() {
+    let dir = TempDir::new().unwrap();
+    for header in ["authorization=", "authorization= "] {
+        let (code, errors) = send("http://127.0.0.1:9", dir.path(), &["--header", header]);
+        assert_eq!(code, Some(2));
+        let expected = "error: the header `authorization` of `--header` has no value\n\
+            help: write it as `NAME=VALUE`\n";
+        assert_eq!(errors, expected);
+    }
 }
 
 #[test]

@@ -94,6 +94,8 @@ impl Client {
             Err(ureq::Error::Io(error)) if is_certificate(&error) => {
                 Answer::Refused(self.shown(&error.to_string()))
             }
+            Err(ureq::Error::Io(error)) if is_no_tls(&error) => Answer::Refused(NO_TLS.to_owned()),
+            Err(error) if is_no_http(&error) => Answer::Refused(NO_HTTP.to_owned()),
             Err(error) => Answer::Later(self.shown(&error.to_string()), None),
         }
     }
@@ -164,6 +166,25 @@ fn certificates(path: &Path) -> Result<Vec<Certificate<'static>>> {
 fn is_certificate(error: &std::io::Error) -> bool {
     let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
     matches!(inner, Some(rustls::Error::InvalidCertificate(_)))
+}
+
+/// What is said where `https://` stands before a port that has no TLS.
+const NO_TLS: &str = "it does not answer in TLS; without it, a URL begins with `http://`";
+
+/// Returns whether the other end answers, and not in TLS.
+fn is_no_tls(error: &std::io::Error) -> bool {
+    let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
+    matches!(inner, Some(rustls::Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType)))
+}
+
+/// What is said of a port for gRPC, where HTTP/2 is spoken from the first byte.
+const NO_HTTP: &str = "it does not answer in HTTP/1.1; port 4317 is that of gRPC, which is not \
+    spoken here, and 4318 that of HTTP";
+
+/// Returns whether the answer begins with what is no HTTP/1.1.
+fn is_no_http(error: &ureq::Error) -> bool {
+    // The library does not name the type that it has within.
+    matches!(error, ureq::Error::Protocol(_)) && error.to_string().contains("http parse fail")
 }
 
 /// `Retry-After`: seconds, or a date.

@@ -79,6 +79,11 @@ impl Headers {
     }
 
     fn insert(&mut self, name: &str, value: &str, from: &str) -> Result<()> {
+        // As of a variable that is not set.
+        if value.is_empty() && HeaderName::try_from(name).is_ok() {
+            let message = format!("the header `{name}` of {from} has no value");
+            return Err(Failure::new(message).help("write it as `NAME=VALUE`"));
+        }
         let parsed = HeaderName::try_from(name).ok().zip(HeaderValue::try_from(value).ok());
         let Some((name, mut value)) = parsed else {
             let message = format!("a header of {from} is malformed");

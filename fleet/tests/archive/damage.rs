@@ -55,6 +55,12 @@ fn a_check_names_files_that_are_damaged_or_missing() {
     let expected =
         "error: can't read `.`: no tables are there\nhelp: name the directory of an archive\n";
     assert_eq!((output.status.code(), &errors[..]), (Some(2), expected));
+    // What is printed may be moved away.
+    let output = fleet(&["check", "app.pftrace"], dir.path());
+    let errors = String::from_utf8(output.stderr).unwrap();
+    let expected = "error: can't read `app.pftrace`: it is no directory\nhelp: name the directory of an archive\n";
+    assert_eq!((output.status.code(), &errors[..]), (Some(2), expected));
+    assert!(output.stdout.is_empty());
 }
 
 /// What a check of the archive says: its exit code, the names, and the reasons.

@@ -35,6 +35,10 @@ pub(crate) struct Checked {
 
 /// Reads all tables of the archive at `root`, or of a directory that has tables alone.
 pub(crate) fn check(root: &Path) -> Result<Checked> {
+    let help = "name the directory of an archive";
+    if fs::metadata(root).is_ok_and(|it| !it.is_dir()) {
+        return Err(Failure::cant_read(root, &"it is no directory").help(help));
+    }
     let (mut checked, mut found) = (Checked::default(), BTreeMap::new());
     let mut has_tables = false;
     for table in TableName::ALL {
@@ -42,7 +46,7 @@ pub(crate) fn check(root: &Path) -> Result<Checked> {
     }
     if !has_tables {
         let error = io::Error::new(ErrorKind::NotFound, "no tables are there");
-        return Err(Failure::cant_read(root, &error).help("name the directory of an archive"));
+        return Err(Failure::cant_read(root, &error).help(help));
     }
     // After the files: what an export puts in place meanwhile is in its record then.
     let mut records = Records::read(root);
