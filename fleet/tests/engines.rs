@@ -192,7 +192,8 @@ fn templates_that_are_damaged_or_foreign_fail_no_query() {
         let count = Json::from(messages.len());
         assert_eq!(rows, [[(2 * messages.len()).into(), count, is_damaged.into()]], "{round}");
         let damaged = ask(&moved, "damaged", "");
-        assert_eq!(damaged.len(), usize::from(is_damaged), "{round}");
+        // Spark passes by a file of no bytes.
+        assert_eq!(damaged.len(), usize::from(is_damaged && !bytes.is_empty()), "{round}");
     }
 }
 
