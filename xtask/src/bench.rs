@@ -12,7 +12,7 @@ use crate::{Result, shell};
 type Bench = (&'static str, &'static str, &'static [Tool]);
 
 /// All benches.
-pub(crate) const BENCHES: [Bench; 10] = [
+pub(crate) const BENCHES: [Bench; 11] = [
     (
         "tool",
         "protologtool over the sources of a JDK and of Kotlin, beside the floor: reading the same files",
@@ -55,6 +55,7 @@ pub(crate) const BENCHES: [Bench; 10] = [
         "archives beside text and clp-s: bytes, searches in 10 million messages, 1,000 machines; logs to a collector",
         &[CC, PYTHON, TIME, ZSTD, WHEELS, FLEET_WHEELS],
     ),
+    ("server", "a server under load, with each logger and without", &[CC, JAVA, NPM, LOGGERS]),
 ];
 
 /// Tools of the peers of the bench `runtime`. A peer whose tool is missing is left out.
@@ -74,8 +75,7 @@ pub(crate) fn run(only: &[String], json: bool) -> Result<()> {
     if is_chosen("runtime") {
         install::prepare(&PEERS, false);
     }
-    let run = ["run", "--quiet", "--locked", "--package", "protolog-bench-runner", "--"];
-    let mut runner = shell::cargo(&run);
+    let mut runner = shell::cargo(&["run", "-q", "--locked", "-p", "protolog-bench-runner", "--"]);
     runner.args(chosen().map(|(name, ..)| name)).args(json.then_some("--json"));
     shell::run_quietly(&mut runner)
 }

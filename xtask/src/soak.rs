@@ -196,7 +196,7 @@ fn lint_benches() -> Result<()> {
         let clippy = [&["clippy", "--locked", "--all-targets"], args].concat();
         shell::run(shell::cargo(&clippy).args(["--", "-D", "warnings"]))
     };
-    for name in ["control", "defmt", "experiments", "user"] {
+    for name in ["control", "defmt", "experiments", "server", "user"] {
         let manifest = format!("bench/{name}/Cargo.toml");
         let target = workspace::target_dir()?.join("bench").join(name).display().to_string();
         lint(&["--release", "--manifest-path", &manifest, "--target-dir", &target])?;

@@ -55,7 +55,7 @@ struct CallFigures {
 /// Those of each logger and call.
 type AllFigures = BTreeMap<(&'static str, &'static str), CallFigures>;
 
-struct JavaPrograms {
+pub(super) struct JavaPrograms {
     dir: PathBuf,
     tool: PathBuf,
     classpath: String,
@@ -106,7 +106,7 @@ pub(super) fn run(report: &mut Report) -> Result<()> {
 }
 
 /// Has the tool rewrite the calls, and compiles what it has written.
-fn build(jars: &loggers::Loggers) -> Result<JavaPrograms> {
+pub(super) fn build(jars: &loggers::Loggers) -> Result<JavaPrograms> {
     let tool = workspace::build_tool()?;
     let dir = workspace::target_dir()?.join("bench/java");
     workspace::empty_dir(&dir)?;
@@ -139,6 +139,16 @@ fn build(jars: &loggers::Loggers) -> Result<JavaPrograms> {
 }
 
 impl JavaPrograms {
+    /// The server with this log, in a directory.
+    pub(super) fn server(&self, log: &str, dir: &Path) -> Command {
+        let mut java = Command::new("java");
+        let layout = workspace::root().join("bench/java/log4j2.xml");
+        java.args(["-Xms512m", "-Xmx512m"]);
+        java.arg(format!("-Dlog4j2.configurationFile={}", layout.display()));
+        java.args(["-classpath", &self.classpath, "bench.ServerMain", log]).arg(dir);
+        java
+    }
+
     fn java(&self, peer: &str, call: &str) -> Result<Command> {
         let output = self.dir.join(peer);
         workspace::empty_dir(&output)?;

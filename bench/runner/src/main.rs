@@ -15,6 +15,7 @@ mod perfetto;
 mod read;
 mod report;
 mod runtime;
+mod server;
 mod table;
 mod tool;
 
@@ -66,6 +67,7 @@ fn bench(name: &str, report: &mut Report) -> Result<()> {
         "java" => java::run(report),
         "perfetto" => perfetto::run(report),
         "fleet" => fleet::run(report),
+        "server" => server::run(report),
         other => Err(format!("no bench `{other}`")),
     }
 }

@@ -15,13 +15,18 @@ final class Log4jPeer implements Peer {
 
     Log4jPeer(String directory) {
         file = directory + "/log4j.log";
+        configure(file);
+        logger = LogManager.getLogger("net");
+    }
+
+    /** Has Log4j log into this file, asynchronously; before its first logger. */
+    static void configure(String file) {
         System.setProperty("bench.file", file);
         System.setProperty("log4j2.contextSelector", "org.apache.logging.log4j.core.async.AsyncLoggerContextSelector");
         System.setProperty("log4j2.enableThreadlocals", "true");
         System.setProperty("log4j2.enableDirectEncoders", "true");
         System.setProperty("log4j2.isWebapp", "false");
         System.setProperty("log4j2.asyncLoggerRingBufferSize", "262144");
-        logger = LogManager.getLogger("net");
     }
 
     @Override
