@@ -9,7 +9,7 @@ use crate::session::arbiter::session_arbiter::Core;
 use crate::session::builder::Builder;
 use crate::session::file::file_place::FilePlace;
 use crate::session::file::trace_file::{FileForm, TraceFile};
-use crate::session::life::events;
+use crate::session::life::{events, running_sessions};
 use crate::session::packets::dictionary::all_groups;
 use crate::session::packets::messages;
 use crate::session::recording::recorder::RecordingPath;
@@ -158,7 +158,13 @@ pub(super) fn start_thread(
     let (Some(triggers), Some(files), Some(causes)) = (triggers, files, &core.owner.causes) else {
         return Ok(None);
     };
-    let thread = TriggerThread::start(core, Arc::clone(causes), files, triggers.window)?;
+    let thread = TriggerThread::start(
+        core,
+        running_sessions::all,
+        Arc::clone(causes),
+        files,
+        triggers.window,
+    )?;
     let waits_for_panics =
         triggers.conditions.iter().any(|(_, condition)| *condition == Condition::Panic);
     if waits_for_panics || cfg!(panic = "abort") {

@@ -13,7 +13,6 @@
 //! that accept no connection; a program that was told tells nobody.
 
 use crate::session::arbiter::session_arbiter::Core;
-use crate::session::life::running_sessions;
 use crate::sys::close_on_fork::CloseOnFork;
 use crate::sys::{process, runtime_dirs};
 use protolog_core::control::name::NameWord;
@@ -23,6 +22,7 @@ use protolog_recording::EventKey;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// The longest that all programs together hold up the thread.
@@ -52,15 +52,18 @@ pub(super) struct FamilyCall {
 }
 
 impl FamilyCall {
-    /// Tells all programs of this user that listen, and the other sessions of this one.
-    pub(super) fn new(core: &Core, family: &str, cause: &str, wall: SystemTime) -> Self {
+    /// Tells all programs of this user that listen, and `others`, which are sessions of this one.
+    pub(super) fn new(
+        others: impl Iterator<Item = Arc<Core>>,
+        family: &str,
+        cause: &str,
+        wall: SystemTime,
+    ) -> Self {
         let since = wall.duration_since(UNIX_EPOCH).unwrap_or_default();
         let nanos = u64::try_from(since.as_nanos()).unwrap_or(u64::MAX);
         let key = EventKey::new(nanos, cause);
-        for other in running_sessions::all() {
-            if !std::ptr::eq(&raw const *other, core) {
-                other.join(family, &key, process::id());
-            }
+        for other in others {
+            other.join(family, &key, process::id());
         }
         let event = key.to_string();
         let word = NameWord(family).to_string();

@@ -72,6 +72,8 @@ struct Open {
 #[derive(Debug)]
 struct Run {
     core: Arc<Core>,
+    /// All sessions that run.
+    sessions: fn() -> Vec<Arc<Core>>,
     causes: Arc<Causes>,
     files: TriggerFiles,
     window: EventWindow,
@@ -80,16 +82,17 @@ struct Run {
 }
 
 impl TriggerThread {
-    /// Starts the thread of a session.
+    /// Starts the thread of a session, one of `sessions`.
     pub(in crate::session) fn start(
         core: &Arc<Core>,
+        sessions: fn() -> Vec<Arc<Core>>,
         causes: Arc<Causes>,
         files: TriggerFiles,
         window: EventWindow,
     ) -> Result<Self, Error> {
         let states = causes.all().map(|_| (CauseState::Idle, 0)).collect();
-        let run =
-            Run { core: Arc::clone(core), causes: Arc::clone(&causes), files, window, states };
+        let (core, all_causes) = (Arc::clone(core), Arc::clone(&causes));
+        let run = Run { core, sessions, causes: all_causes, files, window, states };
         let thread = thread::Builder::new().name("protolog".into());
         let thread = thread.spawn(move || run.run()).map_err(Error::Resources)?;
         causes.set_thread(thread.thread().clone());
@@ -165,7 +168,8 @@ impl Run {
     fn tell_family(&self, at: usize, fired: Fired, wall: SystemTime) -> Option<Arc<FamilyCall>> {
         let family = self.causes.family().filter(|_| fired.origin == Origin::Here)?;
         let (name, _) = self.causes.all().nth(at).and_then(Cause::named)?;
-        Some(Arc::new(FamilyCall::new(&self.core, family, name, wall)))
+        let others = (self.sessions)().into_iter().filter(|other| !Arc::ptr_eq(other, &self.core));
+        Some(Arc::new(FamilyCall::new(others, family, name, wall)))
     }
 
     /// Copies what the ring has for a cause that fired at `time`, and returns since when that is.
