@@ -65,6 +65,8 @@ pub(super) struct Instance {
     next_report: Instant,
     /// The service has the last packet.
     has_ended: bool,
+    /// The messages of writers that it could not be told of any more.
+    unknown: u64,
     /// The reason why the connection ended before, if this side saw it.
     end_reason: Option<String>,
 }
@@ -129,6 +131,7 @@ impl Instance {
             head: TraceHead::default(),
             next_report: Instant::now(),
             has_ended: false,
+            unknown: 0,
             end_reason: None,
         };
         instance.write_head(outlet)?;
@@ -196,7 +199,8 @@ impl Instance {
         }
         let Some(chunk) = reader.read(info) else { return Ok(Forwarded::Nothing) };
         let committed = chunk.committed();
-        if sequence.writer.is_some() && !self.write_texts_for(info, &committed, outlet)? {
+        let has_new = sequence.writer.is_some() && committed.count > sequence.copied();
+        if has_new && !self.write_texts_for(info, &committed, outlet)? {
             chunk.put_back();
             return Ok(Forwarded::NoRoom);
         }
@@ -212,7 +216,9 @@ impl Instance {
             return Ok(Forwarded::NoRoom);
         };
         if sequence.writer.is_some() {
+            let before = self.counts.messages();
             self.counts.count(info.writer_id, &committed, info.is_complete);
+            sequence.messages += self.counts.messages() - before;
         }
         drop(chunk);
         self.head.note_chunk(bytes);

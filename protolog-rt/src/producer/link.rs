@@ -1,18 +1,16 @@
 //! The connection with the service: requests out, frames in.
 //!
-//! Invariants
-//! - A request goes out whole, or the connection is over.
-//! - Requests are sent by one thread at a time: by the one that connects, and then by the one that
-//!   forwards.
+//! Invariant: requests are sent by one thread at a time: by the one that connects, and then by the
+//! one that forwards ([`super::sender`]).
 
 use super::commands::takes_our_memory;
-use crate::session::forwarded::exit_deadline;
+use super::sender::{Sender, is_closed, problem, taken_away};
 use crate::sys::close_on_fork::CloseOnFork;
 use crate::sys::file::{memory_file, never_shrinks};
 use crate::sys::mapping::Mapping;
 use crate::sys::poll::{Polled, poll};
 use crate::sys::process::program;
-use crate::sys::socket::{receive, send};
+use crate::sys::socket::receive;
 use perfetto_ipc::frame::{Body, Frame, FrameBuffer, message};
 use perfetto_ipc::places::Place;
 use protolog_shmem::{Memory, PAGE, ServiceMemory};
@@ -29,7 +27,7 @@ pub(super) const MEMORY: usize = 2 << 20;
 /// The most memory that a service gives, in bytes.
 const MAX_MEMORY: usize = 32 << 20;
 
-/// The time that the service has to accept the connection, and to take a request.
+/// The time that the service has to accept the connection.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The longest for which a session goes on after the program has closed the descriptor.
@@ -37,23 +35,11 @@ const LOOK: Duration = Duration::from_secs(1);
 /// The longest for which a connection without a session does.
 const IDLE_LOOK: Duration = Duration::from_secs(5);
 
-/// The longest for which an exit of the process goes unnoticed.
-const LONGEST_POLL: Duration = Duration::from_millis(200);
-
 /// The name of the data source.
 const DATA_SOURCE: &str = "android.protolog";
 
 /// Value of `SMBScrapingMode`: the service looks into chunks that were not committed.
 const SCRAPING_ENABLED: u32 = 1;
-
-/// The way out.
-#[derive(Debug)]
-pub(super) struct Sender {
-    socket: Arc<CloseOnFork<UnixStream>>,
-    service_id: u32,
-    methods: Vec<(String, u32)>,
-    last_request: u64,
-}
 
 /// The way in.
 #[derive(Debug)]
@@ -83,12 +69,7 @@ impl Link {
         // Listed before it is connected, which may wait, so that no forked child keeps it.
         let socket = Arc::new(CloseOnFork::new(protolog_files::unconnected)?);
         place.connect(&socket, TIMEOUT).map_err(not_connected)?;
-        let sender = Sender {
-            socket: Arc::clone(&socket),
-            service_id: 0,
-            methods: Vec::new(),
-            last_request: 0,
-        };
+        let sender = Sender::new(Arc::clone(&socket));
         let receiver = Receiver::new(socket);
         // A sandbox may have none; the service gives some then.
         let file = CloseOnFork::new(|| memory_file(c"protolog-perfetto", MEMORY as u64)).ok();
@@ -125,17 +106,13 @@ impl Link {
             "NotifyDataSourceStarted",
             "NotifyDataSourceStopped",
         ];
-        let methods = METHODS.iter().zip(1..).map(|(name, id)| ((*name).to_owned(), id)).collect();
-        let sender =
-            Sender { socket: Arc::clone(&socket), service_id: 1, methods, last_request: commands };
+        let sender = Sender::of_methods(Arc::clone(&socket), &METHODS, commands);
         let receiver = Receiver::new(socket);
         Ok(Self { sender, receiver, memory: Some(memory), commands })
     }
 
     fn bind(&mut self) -> io::Result<()> {
-        let body = Body::Bind { service: "ProducerPort" };
-        self.sender.last_request += 1;
-        self.sender.write(&Frame { request_id: self.sender.last_request, body }, None)?;
+        self.sender.bind()?;
         let by = Instant::now() + TIMEOUT;
         let (service_id, methods) = self.receiver.find(by, |frame| match frame.body {
             Body::BindReply { success: true, service_id, methods } => {
@@ -145,7 +122,7 @@ impl Link {
             Body::BindReply { .. } | Body::RequestError(_) => Some(Err("has no `ProducerPort`")),
             _ => None,
         })?;
-        (self.sender.service_id, self.sender.methods) = (service_id, methods);
+        self.sender.set_service(service_id, methods);
         Ok(())
     }
 
@@ -169,73 +146,6 @@ impl Link {
             }
             _ => Some(Err("refused the connection")),
         })
-    }
-}
-
-impl Sender {
-    /// Calls a method whose reply nobody needs.
-    pub(super) fn call(&mut self, method: &str, args: &[u8]) -> io::Result<()> {
-        self.request(method, args, true, None).map(|_| ())
-    }
-
-    /// Calls a method, and returns the number by which replies name the call.
-    fn invoke(&mut self, method: &str, args: &[u8], file: Option<&File>) -> io::Result<u64> {
-        self.request(method, args, false, file)
-    }
-
-    fn request(
-        &mut self,
-        method: &str,
-        args: &[u8],
-        drop_reply: bool,
-        file: Option<&File>,
-    ) -> io::Result<u64> {
-        let known = self.methods.iter().find(|(name, _)| name == method);
-        let Some(&(_, method_id)) = known else {
-            return Err(problem(&format!("has no method `{method}`")));
-        };
-        self.last_request += 1;
-        let (request_id, service_id) = (self.last_request, self.service_id);
-        let body = Body::Invoke { service_id, method_id, args, drop_reply };
-        self.write(&Frame { request_id, body }, file)?;
-        Ok(request_id)
-    }
-
-    /// Sends a frame, with a file if there is one.
-    fn write(&mut self, frame: &Frame<'_>, mut file: Option<&File>) -> io::Result<()> {
-        let bytes = frame.encode().map_err(io::Error::other)?;
-        let by = Instant::now() + TIMEOUT;
-        let mut rest = &bytes[..];
-        while !rest.is_empty() {
-            let Some(socket) = self.socket.if_open() else { return Err(taken_away()) };
-            match send(socket, rest, file) {
-                Ok(sent) => {
-                    rest = &rest[sent..];
-                    file = None;
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    let by = exit_deadline().map_or(by, |exit| exit.min(by));
-                    let left = by.saturating_duration_since(Instant::now());
-                    if left.is_zero() {
-                        return Err(problem("does not read"));
-                    }
-                    // The exit of the process may begin meanwhile.
-                    let left = left.min(LONGEST_POLL).as_millis() as u32 + 1;
-                    poll(&[Polled::new(socket.as_fd(), false, true)], Some(left))?;
-                }
-                Err(error) if is_closed(&error) => return Err(problem("closed the connection")),
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
-    }
-
-    /// Ends the connection, for both directions.
-    pub(super) fn close(&self) {
-        if let Some(socket) = self.socket.if_open() {
-            let _ = socket.shutdown(std::net::Shutdown::Both);
-        }
     }
 }
 
@@ -360,20 +270,6 @@ fn not_connected(error: perfetto_ipc::Error) -> io::Error {
         }
         other => io::Error::other(other),
     }
-}
-
-/// Returns whether the peer is gone.
-fn is_closed(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset)
-}
-
-/// The error where the descriptor is not the connection's any more.
-fn taken_away() -> io::Error {
-    io::Error::other("the program has closed the descriptor of the connection")
-}
-
-fn problem(what: &str) -> io::Error {
-    io::Error::other(format!("the service {what}"))
 }
 
 #[allow(clippy::needless_pass_by_value, reason = "errors are mapped by value")]

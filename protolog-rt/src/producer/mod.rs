@@ -14,7 +14,7 @@
 //!
 //! | file | |
 //! |---|---|
-//! | [`link`] | the connection: requests out, frames in |
+//! | [`link`], [`sender`] | the connection: frames in, requests out |
 //! | [`commands`], [`config`] | what the service asks for, decoded |
 //! | [`worker`] | the thread that forwards: commands, rounds, flushes |
 //! | [`instance`], [`sequence`] | a session of the service: its sequences, its dictionary |
@@ -35,6 +35,7 @@ mod instance;
 mod link;
 mod outlet;
 mod refusals;
+mod sender;
 mod sequence;
 mod startup;
 mod worker;

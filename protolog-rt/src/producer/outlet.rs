@@ -9,7 +9,7 @@
 //! - Nothing waits for a free chunk beyond the [limit](Outlet::wait_at_most) that was set, nor
 //!   beyond what the exit of the process allows, nor once the connection is over.
 
-use super::link::Sender;
+use super::sender::Sender;
 use crate::session::forwarded::exit_deadline;
 use perfetto_ipc::frame::message;
 use protolog_core::chunk::{
@@ -31,6 +31,8 @@ const OLD_MAX_WRITER_ID: u16 = 1023;
 
 /// So many chunks are committed at once.
 const BATCH: usize = 128;
+/// So many of a service that takes no requests, which get fewer and larger ones.
+const LARGE_BATCH: usize = 4096;
 
 /// The most packets of a chunk, but for the empty one that is started last.
 const MOST_PACKETS: usize = MAX_PACKETS as usize - 2;
@@ -72,6 +74,8 @@ pub(super) struct ServiceWriter {
     next_chunk: u32,
     /// The beginning of its sequence is marked.
     is_marked: bool,
+    /// The place behind its registration among the requests.
+    registered: u64,
 }
 
 impl Outlet {
@@ -126,11 +130,20 @@ impl Outlet {
             to.uint32(1, id.into()).uint32(2, target);
         });
         self.sender.call("RegisterTraceWriter", &request)?;
-        Ok(Some(ServiceWriter { id, target, next_chunk, is_marked: false }))
+        let registered = self.sender.place();
+        Ok(Some(ServiceWriter { id, target, next_chunk, is_marked: false, registered }))
     }
 
-    /// Ends a writer, all of whose chunks are committed.
+    /// Returns whether the service has been told of a writer: it takes no chunk of any other.
+    pub(super) fn is_known(&self, writer: &ServiceWriter) -> bool {
+        self.sender.has_sent(writer.registered)
+    }
+
+    /// Ends a writer, of whose chunks the service is told before.
     pub(super) fn unregister(&mut self, writer: &ServiceWriter) -> io::Result<()> {
+        if !self.batch.is_empty() {
+            self.send_batch(None)?;
+        }
         let request = message(|to| {
             to.uint32(1, writer.id.into());
         });
@@ -238,11 +251,29 @@ impl Outlet {
         if self.batch.len() < BATCH { Ok(()) } else { self.commit(None) }
     }
 
-    /// Tells the service of all complete chunks, and that a flush is done.
+    /// Tells the service of all complete chunks, and that a flush is done. While it takes no
+    /// requests, chunks wait for each other.
     pub(super) fn commit(&mut self, flush: Option<u64>) -> io::Result<()> {
-        if self.batch.is_empty() && flush.is_none() {
+        let may_wait = self.sender.is_behind()? && self.batch.len() < LARGE_BATCH;
+        if (may_wait || self.batch.is_empty()) && flush.is_none() {
             return Ok(());
         }
+        self.send_batch(flush)
+    }
+
+    /// Tells it of all complete chunks, and waits until it knows all that it was told, as long as
+    /// the limit and the exit of the process allow.
+    pub(super) fn finish(&mut self) -> io::Result<()> {
+        self.send_batch(None)?;
+        self.sender.finish(self.limit)
+    }
+
+    /// Returns whether it was told something that it has not taken yet.
+    pub(super) fn is_behind(&mut self) -> io::Result<bool> {
+        Ok(!self.batch.is_empty() || self.sender.is_behind()?)
+    }
+
+    fn send_batch(&mut self, flush: Option<u64>) -> io::Result<()> {
         let request = message(|to| {
             for &(page, index, target) in &self.batch {
                 to.nested(1).uint32(1, page).uint32(2, index).uint32(3, target);

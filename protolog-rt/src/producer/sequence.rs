@@ -28,6 +28,8 @@ pub(super) struct ForwardedSequence {
     closed: (usize, u16),
     /// The service has the state for the rest.
     has_state: bool,
+    /// The messages that were copied.
+    pub(super) messages: u64,
 }
 
 /// A chunk to which one is copied.
@@ -48,7 +50,7 @@ pub(super) enum CopiedPart {
 
 impl ForwardedSequence {
     pub(super) fn new(writer: Option<ServiceWriter>) -> Self {
-        Self { writer, next: 0, open: None, closed: (0, 0), has_state: false }
+        Self { writer, next: 0, open: None, closed: (0, 0), has_state: false, messages: 0 }
     }
 
     /// Returns whether a part of the next chunk is in a copy that can go on.

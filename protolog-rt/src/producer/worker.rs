@@ -183,7 +183,7 @@ impl Worker {
                 self.obey(command)?;
             }
             let progress = self.round()?;
-            self.sleep(progress);
+            self.sleep(progress)?;
         }
     }
 
@@ -313,14 +313,20 @@ impl Worker {
     }
 
     /// Sleeps until there is something to do.
-    fn sleep(&mut self, progress: Round) {
-        if self.instances.is_empty() {
-            return if self.state.tidy() {
-                thread::park_timeout(TIDY_INTERVAL);
-            } else {
-                thread::park();
-            };
+    fn sleep(&mut self, progress: Round) -> io::Result<()> {
+        if self.outlet.is_behind()? {
+            thread::park_timeout(INTERVAL);
+        } else if !self.instances.is_empty() {
+            self.sleep_in_session(progress);
+        } else if self.state.tidy() {
+            thread::park_timeout(TIDY_INTERVAL);
+        } else {
+            thread::park();
         }
+        Ok(())
+    }
+
+    fn sleep_in_session(&mut self, progress: Round) {
         if progress.is_full {
             return thread::park_timeout(PAUSE);
         }

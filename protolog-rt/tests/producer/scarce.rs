@@ -157,3 +157,48 @@ fn an_exit_that_a_dead_service_cuts_short_says_so() {
     assert!(lacks > 10_000 && lacks < logged, "{lacks} of {logged}");
     assert!(!said.contains("in time"), "{said}");
 }
+
+/// A message now and then, while the service stands still: each is a request to it, and the socket
+/// has room for some hundred. The connection goes on, and nothing is missing.
+#[test]
+fn a_service_that_stands_still_for_many_requests_gets_all_of_them_later() {
+    let Some(service) = Service::start() else { return };
+    let mut child = service.child("", "requests");
+    let session = service.session(&all());
+    child.tell("enabled");
+    service.signal("STOP");
+    for _ in 0..700 {
+        child.tell("log count=1");
+        thread::sleep(Duration::from_millis(18));
+    }
+    service.signal("CONT");
+    let trace = service.stop(session);
+    trace.check(&[child.end()]);
+}
+
+/// As above, and the program exits meanwhile: what is in the memory is in the trace, and counted
+/// where it is of a thread that the service does not know yet.
+#[test]
+fn an_exit_after_many_requests_leaves_all_of_them() {
+    let Some(service) = Service::start() else { return };
+    for (job, count) in [("limited 1", 600), ("log count=1", 300)] {
+        let mut child = service.child("", &format!("requests-{count}"));
+        let session = service.session(&all());
+        child.tell("enabled");
+        service.signal("STOP");
+        for _ in 0..count {
+            child.tell(job);
+            thread::sleep(Duration::from_millis(18));
+        }
+        child.exit();
+        service.signal("CONT");
+        service.wait_for_ends();
+        let (found, lost) = accounted(&service.stop(session));
+        let said = child.errors();
+        let lacks = said.split_once("Perfetto's trace lacks ").map_or("0 ", |(_, rest)| rest);
+        let lacks: u64 = lacks.split_once(' ').expect("a number").0.parse().expect("a number");
+        assert_eq!((found + lacks, lost), (count, 0), "{job}: {found} found: {said}");
+        // Each message of the second job has a thread of its own.
+        assert_eq!(lacks > 0, job.starts_with("log"), "{job}: {said}");
+    }
+}

@@ -20,6 +20,10 @@ impl Instance {
         let result = self.forward_and_end(outlet);
         if let Err(error) = &result {
             self.note_end(&error.to_string());
+            let unknown = self.sequences.values().filter(|sequence| {
+                sequence.writer.as_ref().is_some_and(|writer| !outlet.is_known(writer))
+            });
+            self.unknown = unknown.map(|sequence| sequence.messages).sum();
         }
         result
     }
@@ -77,15 +81,16 @@ impl Instance {
             self.end_sequence(&writer, outlet)?;
         }
         self.write_head(outlet)?;
-        for (_, mut sequence) in self.sequences.drain() {
+        for sequence in self.sequences.values_mut() {
             sequence.close(outlet)?;
-            if let Some(writer) = &sequence.writer {
-                outlet.unregister(writer)?;
-            }
         }
         self.write_last(outlet)?;
+        // All of it is in the memory: the service finds it there, if it can't be told any more.
+        for sequence in self.sequences.values().filter_map(|sequence| sequence.writer.as_ref()) {
+            outlet.unregister(sequence)?;
+        }
         outlet.unregister(&self.own)?;
-        outlet.commit(None)
+        if exit_deadline().is_some() { outlet.finish() } else { outlet.commit(None) }
     }
 
     /// Writes the last packet, with all drops that no packet reports.
@@ -109,7 +114,7 @@ impl Drop for Instance {
         self.session.begin_end();
         self.lose_rest();
         let untold = if self.has_ended { 0 } else { self.take_untold() };
-        let lost = self.counts.lost() + untold;
+        let lost = self.counts.lost() + untold + self.unknown;
         self.state.update(|status| status.lost += lost);
         // After an exit nobody can ask for the status.
         if self.has_ended {
