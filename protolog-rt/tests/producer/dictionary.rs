@@ -69,6 +69,35 @@ fn messages_of_a_large_dictionary_have_texts_where_the_service_stands_still_at_t
     assert!(found > 500 && lost > 100, "{found} found, {lost} lost");
 }
 
+/// Likewise of a small one, with texts that come while there is hardly any memory.
+#[test]
+fn new_messages_have_texts_where_the_service_stands_still_at_the_end() {
+    let Some(service) = Service::start() else { return };
+    for (round, size) in [3000, 3010, 3020_u64].into_iter().enumerate() {
+        let mut child = service.child("", &format!("still-small-{round}"));
+        child.tell("connected");
+        let session = service.session(&SessionConfig { buffer_kb: 64 << 10, ..all() });
+        child.tell("sessions 1");
+        service.signal("STOP");
+        // They nearly fill the memory, each a page. A text that came before would take no room.
+        let long = 498;
+        (size..size + long).for_each(|size| drop(child.tell(&format!("long {size}"))));
+        // There is room for the messages, and not for their texts.
+        child.tell("templates 0..400");
+        child.exit();
+        service.signal("CONT");
+        service.wait_for_ends();
+        let trace = service.stop(session);
+        let texts = trace.texts();
+        let readable = |text: &&String| text.starts_with("template ") || text.starts_with("long ");
+        let with_text = texts.iter().filter(readable).count() as u64;
+        let (found, lost) = accounted_with(&trace, &["traced_buf_trace_writer_packet_loss"]);
+        assert_eq!(with_text, found, "messages with texts, messages in the trace");
+        assert_eq!(found + lost, long + 400);
+        assert!(found > 400 && lost > 10, "{found} found, {lost} lost");
+    }
+}
+
 /// The groups of a large dictionary are written as often as the whole, not with each new message.
 #[test]
 fn the_groups_of_a_large_dictionary_are_not_written_with_each_new_message() {

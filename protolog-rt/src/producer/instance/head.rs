@@ -2,17 +2,18 @@
 //!
 //! A small dictionary is written in full, again and again, so that a ring always has it. Of a large
 //! one, which would leave a small ring no room for messages, only messages that the session has are
-//! written, each before the first chunk that has it: a service that stands still takes nothing
-//! later.
+//! written.
 //!
-//! Invariant: each message that was forwarded is in the dictionary, or the head is due. A large one
-//! has it before.
+//! Invariant: the text of a message was written before the first chunk that has the message: a
+//! service that stands still takes nothing later. Where there is no room for it, there is none for
+//! the chunk.
 
 use super::Instance;
 use crate::producer::link::MEMORY;
 use crate::producer::outlet::Outlet;
 use crate::session::forwarded::counts::ForwardedCounts;
 use crate::session::packets::dictionary::Dictionary;
+use crate::sys::modules::load_count;
 use protolog_shmem::{ChunkInfo, Committed};
 use std::collections::HashSet;
 use std::io;
@@ -39,6 +40,10 @@ pub(super) struct TraceHead {
     since: u64,
     /// It could not be written whole.
     is_due: bool,
+    /// There are texts that were never written. It is due then.
+    lacks_texts: bool,
+    /// The libraries that were loaded so far, where a small dictionary has the texts of all.
+    loads: Option<u64>,
 }
 
 impl TraceHead {
@@ -60,26 +65,47 @@ impl Instance {
         if self.head.is_due || self.head.since > distance {
             return self.write_head(outlet);
         }
-        let packets = match &mut self.head.in_use {
-            None => packets(|give| self.head.dictionary.write_interned(give)),
-            Some(in_use) => {
-                let mut new = self.counts.take_new();
-                new.retain(|id| in_use.insert(*id));
-                if new.is_empty() {
-                    return Ok(());
-                }
-                self.head.dictionary.include(&new);
-                whole(&mut self.head.dictionary)
-            }
+        let Some(in_use) = &mut self.head.in_use else {
+            return self.write_news(outlet).map(|_| ());
         };
+        let mut new = self.counts.take_new();
+        new.retain(|id| in_use.insert(*id));
+        if new.is_empty() {
+            return Ok(());
+        }
+        self.head.dictionary.include(&new);
+        let packets = whole(&mut self.head.dictionary);
         let is_written = self.write_all(&packets, outlet)?;
         // The rest comes once there is room.
         self.head.is_due |= !is_written;
         Ok(())
     }
 
-    /// Writes what a large dictionary lacks for a writer's next chunk. False where there is no room
-    /// for it, and thus none for the chunk.
+    /// Writes what a small dictionary lacks: messages that are new since the last time, and those
+    /// of libraries. False where there is no room for all.
+    fn write_news(&mut self, outlet: &mut Outlet) -> io::Result<bool> {
+        if self.head.lacks_texts {
+            self.write_head(outlet)?;
+            return Ok(!self.head.lacks_texts);
+        }
+        let loads = load_count();
+        let has_loaded = self.head.loads != loads;
+        let dictionary = &mut self.head.dictionary;
+        let packets = packets(|give| {
+            if has_loaded {
+                dictionary.write_modules(give);
+            }
+            dictionary.write_interned(give);
+        });
+        self.head.loads = loads;
+        let is_written = self.write_all(&packets, outlet)?;
+        self.head.lacks_texts |= !is_written;
+        self.head.is_due |= !is_written;
+        Ok(is_written)
+    }
+
+    /// Writes what the dictionary lacks for a writer's next chunk. False where there is no room for
+    /// it, and thus none for the chunk.
     pub(super) fn write_texts_for(
         &mut self,
         info: &ChunkInfo,
@@ -87,7 +113,7 @@ impl Instance {
         outlet: &mut Outlet,
     ) -> io::Result<bool> {
         if self.head.in_use.is_none() {
-            return Ok(true);
+            return self.write_news(outlet);
         }
         let ids = self.counts.preview(info.writer_id, committed, info.is_complete);
         self.write_texts(ids, outlet)
@@ -100,7 +126,7 @@ impl Instance {
         outlet: &mut Outlet,
     ) -> io::Result<bool> {
         if self.head.in_use.is_none() {
-            return Ok(true);
+            return self.write_news(outlet);
         }
         self.write_texts(ForwardedCounts::ids(packets), outlet)
     }
@@ -130,9 +156,13 @@ impl Instance {
         self.head.is_due = !outlet.write(&mut self.own, &description)?;
         self.head.bytes = description.len() as u64;
         self.head.since = 0;
+        let before = std::mem::take(&mut self.head.dictionary);
         let packets = self.whole_dictionary();
         let is_written = self.write_all(&packets, outlet)?;
         self.head.is_due |= !is_written;
+        let head = &mut self.head;
+        let lacked = head.lacks_texts || head.dictionary.has_more_than(&before);
+        head.lacks_texts = lacked && head.in_use.is_none() && !is_written;
         Ok(())
     }
 
@@ -140,6 +170,7 @@ impl Instance {
     /// time are new in it.
     fn whole_dictionary(&mut self) -> Vec<Vec<u8>> {
         if self.head.in_use.is_none() {
+            self.head.loads = load_count();
             self.head.dictionary = self.session.dictionary();
             let all = whole(&mut self.head.dictionary);
             if all.iter().map(|packet| packet.len() as u64).sum::<u64>() <= LARGE {

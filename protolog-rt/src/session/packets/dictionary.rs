@@ -127,6 +127,11 @@ impl Dictionary {
         self.groups.len()
     }
 
+    /// Returns whether it has a message that `other` lacks.
+    pub(crate) fn has_more_than(&self, other: &Self) -> bool {
+        self.messages.keys().any(|id| !other.messages.contains_key(id))
+    }
+
     /// Returns whether the message with this id is left out.
     fn leaves_out(&self, id: u64) -> bool {
         self.only.as_ref().is_some_and(|only| !only.contains(&id))
