@@ -18,6 +18,7 @@ mod trace_config {
     pub(super) const OUTPUT_PATH: u32 = 29;
     pub(super) const INCREMENTAL_STATE_CONFIG: u32 = 21;
     pub(super) const UNIQUE_SESSION_NAME: u32 = 22;
+    pub(super) const DATA_SOURCE_STOP_TIMEOUT_MS: u32 = 23;
 }
 
 /// Fields of `BuiltinDataSource`.
@@ -49,6 +50,12 @@ mod protolog_config {
     pub(super) const LOG_FROM: u32 = 2;
     pub(super) const COLLECT_STACKTRACE: u32 = 3;
 }
+
+/// The time that the service gives programs at the end of a session, where it is not told.
+const USUAL_STOP: Duration = Duration::from_secs(5);
+
+/// The time that programs get at the end: ours count what is left in their buffers after 10 s.
+const LONG_STOP: Duration = Duration::from_secs(15);
 
 /// The name of the data source that logs are.
 pub const PROTOLOG_SOURCE: &str = "android.protolog";
@@ -108,6 +115,7 @@ impl SessionConfig {
             if let Some(name) = &self.unique_name {
                 to.string(trace_config::UNIQUE_SESSION_NAME, name);
             }
+            to.uint32(trace_config::DATA_SOURCE_STOP_TIMEOUT_MS, millis(LONG_STOP));
         })
     }
 
@@ -187,7 +195,8 @@ pub fn take_file_settings(config: &[u8]) -> Result<(Vec<u8>, Option<FileSettings
             trace_config::WRITE_INTO_FILE => is_file = field.as_bool().map_err(not_encoded)?,
             trace_config::FILE_WRITE_PERIOD_MS => {
                 let millis = field.as_u32().map_err(not_encoded)?;
-                found.period = Some(Duration::from_millis(millis.into()));
+                found.period =
+                    Some(Duration::from_millis(millis.into())).filter(|it| !it.is_zero());
             }
             trace_config::MAX_FILE_SIZE_BYTES => {
                 let bytes = field.as_u64().map_err(not_encoded)?;
@@ -218,6 +227,19 @@ pub fn asked_names(config: &[u8]) -> Result<ConfigNames, Error> {
     let mut names = ConfigNames::default();
     add_names(&mut names, Reader::new(config)).map_err(not_encoded)?;
     Ok(names)
+}
+
+/// Returns the time that programs have at the end of a session by `config`, an encoded
+/// `TraceConfig`.
+pub(crate) fn stop_timeout(config: &[u8]) -> Duration {
+    let mut millis = 0;
+    // What can't be decoded, the service refuses.
+    for field in Reader::new(config).map_while(Result::ok) {
+        if field.number == trace_config::DATA_SOURCE_STOP_TIMEOUT_MS {
+            millis = field.as_u32().unwrap_or_default();
+        }
+    }
+    if millis == 0 { USUAL_STOP } else { Duration::from_millis(millis.into()) }
 }
 
 /// Returns the size of the buffers in `config`, an encoded `TraceConfig`, in bytes.

@@ -4,12 +4,13 @@
 //! which says that the session has ended.
 //!
 //! Invariants: no call waits longer than its timeout, whatever else the service sends meanwhile;
-//! while a trace is read, a packet takes no longer. It takes memory for one packet. Of a session
-//! that has ended, no more is read than its buffers can have.
+//! while a trace is read, a packet takes no longer. It takes memory for one packet, or for a reply
+//! and what is decoded of it. Of a session that has ended, no more is read than its buffers can
+//! have.
 
-use crate::config::nested;
+use crate::config::{nested, stop_timeout};
 use crate::error::Error;
-use crate::frame::{Body, Frame, FrameBuffer, FrameError, MAX_REPLY, message};
+use crate::frame::{Body, Frame, FrameBuffer, FrameError, MAX_FRAME, MAX_REPLY, message};
 use crate::packet::{MAX_PACKET, PacketBuffer};
 use crate::places::Place;
 use protozero::{DecodeError, Reader};
@@ -24,6 +25,9 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// The bytes a second that a service sends at least, of a session that has ended.
 const LEAST_RATE: u64 = 1 << 20;
 
+/// About the bytes that a name takes beside its own, also one of no characters.
+const NAME_BYTES: usize = 64;
+
 /// A connection with the service as a consumer. The session that it starts ends with it.
 #[derive(Debug)]
 pub struct Consumer {
@@ -36,6 +40,8 @@ pub struct Consumer {
     timeout: Duration,
     /// The request that started the session.
     enabled: Option<u64>,
+    /// The time that programs have at its end.
+    stop_timeout: Duration,
     /// The session's end, with the service's reason if something was wrong.
     ended: Option<Result<(), String>>,
 }
@@ -90,17 +96,25 @@ impl Consumer {
         let stream = protolog_files::unconnected().map_err(Error::Connection)?;
         place.connect(&stream, TIMEOUT)?;
         stream.set_write_timeout(Some(TIMEOUT)).map_err(Error::Connection)?;
+        Self::over(stream)
+    }
+
+    /// Asks the service at the other end of `socket` for what it can do.
+    fn over(socket: UnixStream) -> Result<Self, Error> {
         let mut consumer = Self {
-            socket: stream,
-            input: FrameBuffer::with_limit(MAX_REPLY),
+            socket,
+            // A method takes more memory than bytes of a frame, and there are few.
+            input: FrameBuffer::with_limit(MAX_FRAME),
             last_request: 0,
             service_id: 0,
             methods: Vec::new(),
             timeout: TIMEOUT,
             enabled: None,
+            stop_timeout: Duration::ZERO,
             ended: None,
         };
         consumer.bind()?;
+        consumer.input.set_limit(MAX_REPLY);
         Ok(consumer)
     }
 
@@ -110,6 +124,7 @@ impl Consumer {
         let request = message(|to| {
             to.bytes(1, config);
         });
+        self.stop_timeout = stop_timeout(config);
         self.enabled = Some(self.send("EnableTracing", &request)?);
         self.ended = None;
         Ok(())
@@ -151,21 +166,25 @@ impl Consumer {
         loop {
             let (reply, has_more) = self.reply_by(id, by)?;
             len += reply.len();
-            if len > MAX_REPLY {
-                return Err(FrameError::TooLong { bytes: len, most: MAX_REPLY }.into());
+            if len <= MAX_REPLY {
+                append_sources(&mut names, &reply).map_err(malformed)?;
             }
-            append_sources(&mut names, &reply).map_err(malformed)?;
+            let bytes = len.max(names.len() * NAME_BYTES);
+            if bytes > MAX_REPLY {
+                return Err(FrameError::TooLong { bytes, most: MAX_REPLY }.into());
+            }
             if !has_more {
                 return Ok(names);
             }
         }
     }
 
-    /// Ends the session. Its trace can be read until the session is [freed](Self::free).
-    pub fn disable(&mut self) -> Result<(), Error> {
+    /// Ends the session. Its trace can be read until the session is [freed](Self::free). False if
+    /// the service did not end it within the time that programs have for that, and a while: then
+    /// the end of the trace may be missing.
+    pub fn disable(&mut self) -> Result<bool, Error> {
         self.call("DisableTracing", &[], self.timeout)?;
-        self.wait_for_end(self.timeout)?;
-        Ok(())
+        self.wait_for_end(self.timeout.saturating_add(self.stop_timeout))
     }
 
     /// Takes the trace so far, and passes each packet, as a field of `Trace`, to `give`. Where as
@@ -408,7 +427,8 @@ fn is_timeout(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
 }
 
-/// Appends the names of the data sources in a `QueryServiceStateResponse`.
+/// Appends the names of the data sources in a `QueryServiceStateResponse`, and no more than one too
+/// many.
 fn append_sources(names: &mut Vec<String>, reply: &[u8]) -> Result<(), DecodeError> {
     // The state, its data sources, the descriptor of each, its name.
     nested(Reader::new(reply), 1, &mut |state| {
@@ -416,7 +436,7 @@ fn append_sources(names: &mut Vec<String>, reply: &[u8]) -> Result<(), DecodeErr
             nested(source, 1, &mut |descriptor| {
                 for field in descriptor {
                     let field = field?;
-                    if field.number == 1 {
+                    if field.number == 1 && names.len() <= MAX_REPLY / NAME_BYTES {
                         names.push(field.as_str()?.to_owned());
                     }
                 }

@@ -216,6 +216,11 @@ impl FrameBuffer {
         Self { bytes: Vec::new(), taken: 0, most }
     }
 
+    /// Takes frames of so many bytes from now on.
+    pub fn set_limit(&mut self, most: usize) {
+        self.most = most;
+    }
+
     /// Appends bytes from the socket.
     pub fn push(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);

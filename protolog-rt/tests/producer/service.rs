@@ -77,7 +77,7 @@ impl Service {
 
     /// Ends a session, and returns its trace.
     pub(crate) fn stop(&self, mut consumer: Consumer) -> ServiceTrace {
-        consumer.disable().expect("stop the session");
+        assert!(consumer.disable().expect("stop the session"), "it ends in time");
         self.read(&mut consumer)
     }
 

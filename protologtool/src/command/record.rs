@@ -63,7 +63,7 @@ The socket is the one in PERFETTO_CONSUMER_SOCK_NAME, or else /run/perfetto/trac
 service has to be root's or yours.
 
 Exit codes: 0 done; 2 wrong command line, no service, or the service or the output fails: nothing was written, but to a pipe; \
-3 the trace was cut, by Ctrl-C while a clone was read, or since the service sends without end.";
+3 the trace was cut, by Ctrl-C while a clone was read, or since the service sends without end or does not end the session.";
 
 /// Arguments of `record`.
 #[derive(Debug, clap::Args)]
@@ -172,6 +172,11 @@ fn finish(extent: Extent, is_clone: bool, names: &AskedNames, system: &dyn Syste
             "warning: the trace was cut: its last packets are missing\n\
              help: clone the session again, and wait until it is written\n",
         ),
+        (Extent::Unfinished, _) => system.print_error(
+            "warning: the trace was cut: the service did not end the session in time, and what \
+             programs sent last may be missing\n\
+             help: look at the output of `traced`, and at what its producers do\n",
+        ),
         (Extent::Cut, false) => system.print_error(
             "warning: the trace was cut: the service sends more than the session's buffers have, \
              and the last packets may be missing\n\
@@ -197,7 +202,8 @@ fn own_config(
     let mut config = read.map_err(|error| cant_read(path, &error))?;
     if text::is_text(&config) {
         config = text::encode(&config).map_err(|problem| {
-            Failure::new(format!("{}:{problem}", path.display())).help(
+            // What it quotes of the text may be meant for the terminal.
+            Failure::new(format!("{}:{}", path.display(), printable(&problem.to_string()))).help(
                 "correct it, or encode what only a newer Perfetto knows by \
                  `protoc --encode=perfetto.protos.TraceConfig`",
             )

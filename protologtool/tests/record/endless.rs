@@ -1,11 +1,11 @@
-//! Services that send packets without end, played by the test: the recording ends by the first
-//! signal, and keeps what came.
+//! Services that send packets without end, or do not end a session, played by the test: the
+//! recording ends by the first signal, and keeps what came.
 
 use perfetto_ipc::frame::{Body, Frame, FrameBuffer, Method, message};
 use protolog_testkit::temp_dir_for_sockets;
 use std::io::{Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,8 +13,11 @@ use std::time::{Duration, Instant};
 const METHODS: [&str; 5] =
     ["EnableTracing", "DisableTracing", "ReadBuffers", "FreeBuffers", "CloneSession"];
 
-/// Answers a consumer, with packets without end once it reads.
-fn serve(mut consumer: UnixStream) {
+/// A packet, as a field of a trace.
+const PACKET: usize = 2005;
+
+/// Answers a consumer, once it reads with packets without end, or else with ten.
+fn serve(mut consumer: UnixStream, is_endless: bool) {
     let mut input = FrameBuffer::default();
     let mut bytes = [0; 4096];
     loop {
@@ -33,7 +36,11 @@ fn serve(mut consumer: UnixStream) {
                 Body::Invoke { method_id, .. } => match METHODS[method_id as usize - 1] {
                     // It answers at the session's end.
                     "EnableTracing" => continue,
-                    "ReadBuffers" => return flood(&mut consumer, frame.request_id),
+                    "ReadBuffers" if is_endless => return flood(&mut consumer, frame.request_id),
+                    "ReadBuffers" => {
+                        let _ = consumer.write_all(&packets(frame.request_id, false));
+                        continue;
+                    }
                     "CloneSession" => {
                         Body::InvokeReply { success: true, has_more: false, reply: &clone }
                     }
@@ -48,14 +55,31 @@ fn serve(mut consumer: UnixStream) {
 }
 
 fn flood(consumer: &mut UnixStream, request_id: u64) {
+    let frame = packets(request_id, true);
+    while consumer.write_all(&frame).is_ok() {}
+}
+
+fn packets(request_id: u64, has_more: bool) -> Vec<u8> {
     let slice = message(|to| {
         for _ in 0..10 {
             to.nested(2).bytes(1, &[0x0a; 2002]).bool(2, true);
         }
     });
-    let body = Body::InvokeReply { success: true, has_more: true, reply: &slice };
-    let frame = Frame { request_id, body }.encode().expect("a frame");
-    while consumer.write_all(&frame).is_ok() {}
+    let body = Body::InvokeReply { success: true, has_more, reply: &slice };
+    Frame { request_id, body }.encode().expect("a frame")
+}
+
+/// A socket in `dir` at which such a service listens.
+fn listen(dir: &Path, is_endless: bool) -> PathBuf {
+    let socket = dir.join("consumer");
+    let listener = UnixListener::bind(&socket).expect("listen");
+    thread::spawn(move || {
+        for consumer in listener.incoming() {
+            let consumer = consumer.expect("a consumer");
+            thread::spawn(move || serve(consumer, is_endless));
+        }
+    });
+    socket
 }
 
 fn record(socket: &Path, args: &[&str], output: &Path) -> Child {
@@ -75,14 +99,7 @@ fn record(socket: &Path, args: &[&str], output: &Path) -> Child {
 #[test]
 fn a_service_that_sends_without_end_is_cut() {
     let dir = temp_dir_for_sockets();
-    let socket = dir.path().join("consumer");
-    let listener = UnixListener::bind(&socket).expect("listen");
-    thread::spawn(move || {
-        for consumer in listener.incoming() {
-            let consumer = consumer.expect("a consumer");
-            thread::spawn(move || serve(consumer));
-        }
-    });
+    let socket = listen(dir.path(), true);
     let cut = "warning: the trace was cut: the service sends more than the session's buffers have, \
                and the last packets may be missing\n\
                help: look at the output of `traced`, and at what its producers do\n";
@@ -111,8 +128,30 @@ fn a_service_that_sends_without_end_is_cut() {
         assert!(said.ends_with(expected), "{args:?}: {said}");
         assert_eq!(done.status.code(), Some(3), "{args:?}: {said}");
         let trace = std::fs::read(&output).expect("what came");
-        assert_eq!(trace.len() % 2005, 0, "whole packets");
+        assert_eq!(trace.len() % PACKET, 0, "whole packets");
         assert!(trace.len() > 1 << 20, "{args:?}: {} bytes", trace.len());
         std::fs::remove_file(&output).expect("remove it");
     }
+}
+
+/// What programs send last may be missing, after as long as the configuration gives them.
+#[test]
+fn a_service_that_does_not_end_the_session_is_warned_of() {
+    let dir = temp_dir_for_sockets();
+    let socket = listen(dir.path(), false);
+    let (config, output) = (dir.path().join("config.pbtxt"), dir.path().join("new.pftrace"));
+    let text = "buffers { size_kb: 64 } data_sources { config { name: 'other' } } \
+                data_source_stop_timeout_ms: 3000";
+    std::fs::write(&config, text).expect("write the configuration");
+    let begun = Instant::now();
+    let args = ["--time", "1s", "-c", config.to_str().expect("UTF-8")];
+    let done = record(&socket, &args, &output).wait_with_output().expect("wait for it");
+    let said = String::from_utf8_lossy(&done.stderr);
+    let warning = "warning: the trace was cut: the service did not end the session in time, and \
+                   what programs sent last may be missing\n\
+                   help: look at the output of `traced`, and at what its producers do\n";
+    assert!(said.ends_with(warning), "{said}");
+    assert_eq!(done.status.code(), Some(3), "{said}");
+    assert!(begun.elapsed() > Duration::from_secs(4), "{:?}", begun.elapsed());
+    assert_eq!(std::fs::read(&output).expect("what came").len(), 10 * PACKET);
 }

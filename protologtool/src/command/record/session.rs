@@ -28,6 +28,8 @@ pub(super) enum Extent {
     Whole,
     /// The service went on, or a signal ended the reading of a clone.
     Cut,
+    /// What there was when the service had not ended the session in time.
+    Unfinished,
 }
 
 /// The job: a session of one's own, or a clone of another one.
@@ -69,13 +71,14 @@ pub(super) fn run(
     is_over: &AtomicBool,
     out: &mut Out<'_, '_>,
 ) -> Result<Extent, Error> {
-    let is_whole = match *job {
+    let extent = match *job {
         RecordJob::Clone(name) => {
             consumer.clone_session(CloneTarget::Name(name))?;
             // Nobody says how large the other session's buffers are.
-            consumer.read_rest(u64::MAX, |packet| {
+            let is_whole = consumer.read_rest(u64::MAX, |packet| {
                 out.write(packet).map(|()| !is_over.load(Ordering::Relaxed))
-            })?
+            })?;
+            if is_whole { Extent::Whole } else { Extent::Cut }
         }
         RecordJob::Session { config, time, interval } => {
             consumer.enable(config)?;
@@ -88,27 +91,28 @@ pub(super) fn run(
     if let Target::Stream(stream) = &mut out.target {
         stream.settle(is_over).map_err(Error::Output)?;
     }
-    Ok(if is_whole { Extent::Whole } else { Extent::Cut })
+    Ok(extent)
 }
 
-/// Reads a session to its end. False if the service goes on beyond that.
+/// Reads a session to its end.
 fn read_session(
     consumer: &mut Consumer,
     end: &End<'_>,
     interval: Option<Duration>,
     out: &mut Out<'_, '_>,
-) -> Result<bool, Error> {
-    match wait(consumer, end, interval, out)? {
-        Wait::Cut => return Ok(false),
-        Wait::Ended => {}
+) -> Result<Extent, Error> {
+    let has_ended = match wait(consumer, end, interval, out)? {
+        Wait::Cut => return Ok(Extent::Cut),
+        Wait::Ended => true,
         Wait::Over => consumer.disable()?,
-    }
+    };
     out.names.look_at_service(consumer)?;
     let is_whole = consumer.read_rest(end.most, |packet| out.write(packet).map(|()| true))?;
-    if is_whole {
-        consumer.free()?;
+    if !is_whole {
+        return Ok(Extent::Cut);
     }
-    Ok(is_whole)
+    consumer.free()?;
+    Ok(if has_ended { Extent::Whole } else { Extent::Unfinished })
 }
 
 /// When a session is to end.
