@@ -13,7 +13,7 @@ use crate::suggest::{did_you_mean, did_you_mean_group};
 use perfetto_ipc::{ConfigNames, Consumer, Error, PROTOLOG_SOURCE, asked_names};
 use protolog_core::control::matches_group;
 use protolog_core::schema::{group, packet, viewer_config};
-use protolog_reader::Refusal;
+use protolog_reader::{Refusal, printable};
 use protozero::{DecodeError, Reader};
 use std::collections::BTreeSet;
 
@@ -83,9 +83,10 @@ impl AskedNames {
             if !self.found.contains(name) {
                 let close = did_you_mean_group(name, &self.groups);
                 warnings.push(format!(
-                    "warning: no program has messages of a group `{name}` at the level that is \
+                    "warning: no program has messages of a group `{}` at the level that is \
                      recorded{close}\n\
-                     help: list the groups by `protologtool configuration groups list`\n"
+                     help: list the groups by `protologtool configuration groups list`\n",
+                    printable(name)
                 ));
             }
         }
@@ -107,6 +108,7 @@ impl AskedNames {
                 "correct the name, or start the program that offers it"
             }
         };
+        let name = printable(name);
         format!(
             "warning: no connected program offers the data source `{name}`{close}\nhelp: {help}\n"
         )
@@ -192,5 +194,17 @@ mod tests {
         let warnings = names.warnings();
         assert_eq!(warnings.len(), 1, "{warnings:?}");
         assert!(warnings[0].contains("of a group `Nets`"), "{warnings:?}");
+    }
+
+    /// A configuration may be somebody else's.
+    #[test]
+    fn names_of_a_configuration_do_not_control_the_terminal() {
+        let evil = || BTreeSet::from(["evil\u{1b}[2J\u{9b}1m".to_owned()]);
+        let asked = ConfigNames { data_sources: evil(), groups: evil() };
+        let offered = BTreeSet::from([PROTOLOG_SOURCE.to_owned()]);
+        let warnings = AskedNames { asked, offered, ..AskedNames::default() }.warnings();
+        assert_eq!(warnings.len(), 2, "{warnings:?}");
+        let is_control = |c: char| c.is_control() && c != '\n';
+        assert!(!warnings.concat().contains(is_control), "{warnings:?}");
     }
 }
