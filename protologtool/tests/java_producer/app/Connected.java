@@ -20,6 +20,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongFunction;
@@ -245,9 +246,12 @@ public final class Connected {
         long count = jobWord(more, "count", 100);
         long size = jobWord(more, "size", 8);
         long pause = jobWord(more, "pause", 0);
+        long threads = jobWord(more, "threads", 1);
+        // With `together=1` none ends before all have logged, however slowly they start.
+        CountDownLatch busy = new CountDownLatch((int) (threads * jobWord(more, "together", 0)));
         long first = number;
         number += 1_000_000;
-        return inThreads(jobWord(more, "threads", 1), thread -> {
+        return inThreads(threads, thread -> {
             List<String> lines = new ArrayList<>();
             for (long at = first; at < first + count; at++) {
                 String text = "y".repeat((int) (at % (size + 1)));
@@ -257,8 +261,18 @@ public final class Connected {
                     sleep(pause);
                 }
             }
+            busy.countDown();
+            awaitZero(busy);
             return lines;
         });
+    }
+
+    private static void awaitZero(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     /** Logs at two levels, with texts that the second message shares with the first. */
