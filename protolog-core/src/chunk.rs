@@ -41,6 +41,9 @@ pub const MAX_CHUNKS: usize = 14;
 pub const MAX_PACKETS: u16 = 1023;
 /// Maximum writer id.
 pub const MAX_WRITER_ID: u16 = 32767;
+/// The first id of writers of a pinned ring, in a session that has one; the ids of its other
+/// writers are below.
+pub const FIRST_PINNED_WRITER_ID: u16 = 16384;
 
 /// The division of a page into chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -5,8 +5,10 @@
 //! 0       header, one page of 4096 bytes
 //! 4096    stream: 2 × { u16 length, path of the trace file; u16 number, that many { u32 group, u32 cause, u64 count }: losses that
 //!         earlier files of the trace report }, 4096 bytes each
-//! 12288   path of trigger files, marks of fatal signals: see `recorder/signals.rs`; the space up to the ring is unused
+//! 12288   path of trigger files, marks of fatal signals: see `recorder/signals.rs`
+//! 20480   place of the pinned ring, counters of its writers: see `recorder/pinned.rs`; the space up to the ring is unused
 //! 65536   ring: pages and chunks as in crate::chunk
+//! …       pinned ring, if there is one: the same
 //! …       stream: 2 × 32768 × u64 position, by writer id
 //! …       metadata: the session's own packets, mostly the dictionary; it grows
 //! ```
@@ -50,11 +52,15 @@
 //! versions.
 
 mod losses;
+mod pinned;
 mod signals;
 
 pub use losses::{
     LIMITED_AT, LOSSES, LOSSES_AT, OTHER_LOSSES, OTHER_LOSSES_AT, PASSED_OVER_AT, REMOVED_AT,
     loss_key, other_losses_at, parse_loss_key,
+};
+pub use pinned::{
+    PINNED_COUNTS, PINNED_COUNTS_AT, PINNED_RING_AT, PinnedRing, pinned_message_count_at,
 };
 pub use signals::{
     EVENT_FILES_AT, FATAL_SIGNALS, MAX_EVENT_PATH, SIGNAL_MARK_WORDS, SIGNAL_MARKS,

@@ -1,4 +1,4 @@
-//! The chunks of a ring, by writer.
+//! The chunks of a recording's rings, by writer.
 //!
 //! A chunk is read in the state in which the process left it. One that was being written has all
 //! packets but its last. One in state Reading was about to be reused, if the buffer is a ring, and
@@ -30,7 +30,7 @@ pub(super) struct Chunk<'a> {
     pub(super) complete: bool,
 }
 
-/// The chunks of a ring.
+/// The chunks of rings.
 #[derive(Debug, Default)]
 pub(super) struct Chunks<'a> {
     /// By writer id; the chunks of a writer from the oldest to the newest.
@@ -42,11 +42,15 @@ pub(super) struct Chunks<'a> {
     is_stream: bool,
 }
 
-/// Finds all chunks of a ring, or of the buffer of a stream, with pages of this size.
-pub(super) fn find(ring: &[u8], page_size: usize, is_stream: bool) -> Chunks<'_> {
+/// Finds all chunks of rings, or of the buffer of a stream, with pages of this size.
+pub(super) fn find<'a>(
+    rings: impl IntoIterator<Item = &'a [u8]>,
+    page_size: usize,
+    is_stream: bool,
+) -> Chunks<'a> {
     let mut found = BTreeMap::new();
     let mut chunks = Chunks { is_stream, ..Chunks::default() };
-    for page in ring.chunks_exact(page_size) {
+    for page in rings.into_iter().flat_map(|ring| ring.chunks_exact(page_size)) {
         let header = PageWord(read_u32(page, 0).unwrap_or(0));
         match header.layout() {
             Some(layout) => chunks.find_in(page, header, layout, &mut found),

@@ -7,7 +7,7 @@
 //! ```text
 //! header   -> clocks, losses          \
 //! metadata -> dictionary, process      > a trace: clocks, dictionary, each thread's messages in order, losses
-//! ring     -> chunks -> sequences     /
+//! rings    -> chunks -> sequences     /
 //! ```
 //!
 //! The recording of a session that streams has what its trace file lacks, and says how much of the
@@ -46,7 +46,11 @@ pub use rest::TraceFile;
 pub use scan::{Inflate, TraceSurvey};
 pub use tail::Tail;
 
-use protolog_core::recorder::{self, Header, HeaderError, VERSION};
+use protolog_core::chunk::FIRST_PINNED_WRITER_ID;
+use protolog_core::recorder::{
+    self, Header, HeaderError, MESSAGE_COUNTS, PINNED_COUNTS, PinnedRing, VERSION,
+    message_count_at, pinned_message_count_at,
+};
 use protolog_core::{LossCause, Unwritten};
 use std::fmt;
 use std::io::{self, Write};
@@ -56,6 +60,7 @@ use std::io::{self, Write};
 pub struct Recording<'a> {
     bytes: &'a [u8],
     header: Header,
+    pinned: Option<PinnedRing>,
 }
 
 /// The error for bytes from which nothing can be recovered.
@@ -69,7 +74,9 @@ impl<'a> Recording<'a> {
 
     /// Parses a recording. `bytes` may be truncated.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, RecordingError> {
-        Ok(Self { bytes, header: Header::parse(bytes).map_err(RecordingError)? })
+        let header = Header::parse(bytes).map_err(RecordingError)?;
+        let pinned = PinnedRing::read(bytes, header.page, header.metadata_at);
+        Ok(Self { bytes, header, pinned })
     }
 
     /// True if a file that begins with these bytes may be a recording.
@@ -120,11 +127,27 @@ impl<'a> Recording<'a> {
         self.header.positions_at != 0
     }
 
-    /// The ring, as far as the file has it.
-    fn ring(&self) -> &'a [u8] {
-        let size = self.header.page as usize * self.header.pages as usize;
-        let ring = self.from(self.header.ring_at);
-        ring.get(..size).unwrap_or(ring)
+    /// The ring and the pinned one, which may be empty, as far as the file has them.
+    fn rings(&self) -> [&'a [u8]; 2] {
+        let ring = |at, pages: u32| {
+            let ring = self.from(at);
+            ring.get(..self.header.page as usize * pages as usize).unwrap_or(ring)
+        };
+        let pinned = self.pinned.map_or(&[][..], |pinned| ring(pinned.at, pinned.pages));
+        [ring(self.header.ring_at, self.header.pages), pinned]
+    }
+
+    /// Offset of the message counter of a writer, if it has one of its own.
+    fn message_count_at(&self, writer: u16) -> Option<usize> {
+        let pinned = self.pinned.and_then(|_| pinned_message_count_at(writer));
+        message_count_at(writer).or(pinned)
+    }
+
+    /// The writers that have one.
+    fn counted_writers(&self) -> impl Iterator<Item = u16> {
+        let first = FIRST_PINNED_WRITER_ID;
+        let pinned = self.pinned.map_or(0, |_| PINNED_COUNTS as u16);
+        (1..=MESSAGE_COUNTS as u16).chain(first..first + pinned)
     }
 
     /// The valid metadata, as far as the file has it.

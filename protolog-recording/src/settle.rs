@@ -98,7 +98,7 @@ mod tests {
     /// The number of packets of the chunk that is left.
     fn settled(copies: [&[u8]; 3]) -> Option<u16> {
         let ring = settle(copies, PAGE);
-        let found = chunks::find(&ring, PAGE, false);
+        let found = chunks::find([&*ring], PAGE, false);
         assert_eq!((found.corrupt, found.corrupt_pages), (0, 0));
         found.by_writer.values().flatten().map(|chunk| chunk.count).next()
     }

@@ -13,7 +13,7 @@ use super::settle::settle;
 use super::write::{SESSION_SEQUENCE, add_loss, losses, set_clocks, set_instant, set_thread};
 use super::{Recording, RecordingError};
 use crate::packets::PacketWriter;
-use protolog_core::recorder::{message_count_at, next_record};
+use protolog_core::recorder::next_record;
 use protolog_core::schema::{loss_cause, packet, sequence_flags};
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
@@ -60,8 +60,9 @@ impl Tail {
             })?;
         }
         let page = recording.header().page as usize;
-        let ring = settle(recordings.each_ref().map(Recording::ring), page);
-        let chunks = chunks::find(&ring, page, false);
+        let copies = recordings.each_ref().map(Recording::rings);
+        let rings = [0, 1].map(|number| settle(copies.map(|rings| rings[number]), page));
+        let chunks = chunks::find(rings.iter().map(Vec::as_slice), page, false);
         let mut latest = started;
         for (writer, chunks) in &chunks.by_writer {
             let known = self.writers.entry(*writer).or_default();
@@ -90,7 +91,8 @@ impl Tail {
         to: &mut PacketWriter<'_>,
     ) -> io::Result<()> {
         for (writer, reader) in &mut self.writers {
-            let count = message_count_at(*writer).map_or(0, |at| recording.counter(at));
+            let at = recording.message_count_at(*writer);
+            let count = at.map_or(0, |at| recording.counter(at));
             let missing = count.saturating_sub(reader.messages);
             if missing > 0 {
                 let (thread, time) = (reader.thread.as_ref(), reader.time);

@@ -15,8 +15,7 @@ use super::{Flaw, Recording, Recovered, TraceSurvey};
 use crate::packets::PacketWriter;
 use crate::thread::Thread;
 use protolog_core::recorder::{
-    LOSSES, LOSSES_AT, MESSAGE_COUNTS, METADATA_LOST_AT, OTHER_MESSAGE_COUNT_AT, Position,
-    message_count_at, next_record, other_losses_at, parse_loss_key,
+    LOSSES, LOSSES_AT, METADATA_LOST_AT, OTHER_MESSAGE_COUNT_AT, Position, next_record, other_losses_at, parse_loss_key,
 };
 use protolog_core::schema::{
     clock as clock_field, clock_id, clock_snapshot, loss, loss_cause, message_data, packet,
@@ -48,7 +47,7 @@ pub(super) fn write(
         })?;
     }
     let page = recording.header.page as usize;
-    let chunks = chunks::find(recording.ring(), page, recording.streams());
+    let chunks = chunks::find(recording.rings(), page, recording.streams());
     let (mut completed, mut without_chunk, mut ended) = (0u64, 0u64, started);
     let (mut bad_packets, mut bad_chunks) = (0, chunks.corrupt);
     for (writer, chunks) in &chunks.by_writer {
@@ -58,7 +57,7 @@ pub(super) fn write(
         });
         let sequence = u32::from(*writer) + SESSION_SEQUENCE;
         let read = recovery.write_sequence(sequence, position, chunks, to)?;
-        match message_count_at(*writer) {
+        match recording.message_count_at(*writer) {
             // Its chunks were freed once they were in the trace, and are not counted.
             _ if recording.streams() => {}
             // If its counter has more than its chunks, newer chunks were overwritten.
@@ -72,8 +71,8 @@ pub(super) fn write(
         bad_packets += read.bad_packets;
         bad_chunks += read.bad_chunks;
     }
-    let absent = (1..=MESSAGE_COUNTS as u16).filter(|id| !chunks.by_writer.contains_key(id));
-    for at in absent.filter_map(message_count_at) {
+    let absent = recording.counted_writers().filter(|id| !chunks.by_writer.contains_key(id));
+    for at in absent.filter_map(|id| recording.message_count_at(id)) {
         without_chunk = without_chunk.saturating_add(recording.counter(at));
     }
     let vanished = recording
@@ -111,12 +110,13 @@ struct Recovery {
 }
 
 /// Upper bound for the messages ever logged: those in completed chunks, and as many as fit the
-/// ring.
+/// rings.
 fn max_messages(recording: &Recording<'_>) -> u64 {
-    let writers = (1..=MESSAGE_COUNTS as u16).filter_map(message_count_at);
+    let writers = recording.counted_writers().filter_map(|id| recording.message_count_at(id));
     let counts =
         writers.map(|at| recording.counter(at)).chain([recording.counter(OTHER_MESSAGE_COUNT_AT)]);
-    counts.fold(recording.ring().len() as u64, u64::saturating_add)
+    let bytes = recording.rings().map(|ring| ring.len() as u64);
+    counts.chain(bytes).fold(0, u64::saturating_add)
 }
 
 /// A kind of flaw, and its number.
