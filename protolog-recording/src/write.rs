@@ -15,7 +15,8 @@ use super::{Flaw, Recording, Recovered, TraceSurvey};
 use crate::packets::PacketWriter;
 use crate::thread::Thread;
 use protolog_core::recorder::{
-    LOSSES, LOSSES_AT, METADATA_LOST_AT, OTHER_MESSAGE_COUNT_AT, Position, next_record, other_losses_at, parse_loss_key,
+    LOSSES, LOSSES_AT, METADATA_LOST_AT, OTHER_MESSAGE_COUNT_AT, Position, next_record,
+    other_losses_at, parse_loss_key,
 };
 use protolog_core::schema::{
     clock as clock_field, clock_id, clock_snapshot, loss, loss_cause, message_data, packet,

@@ -1,11 +1,11 @@
 //! The latency of messages while a trigger's file of 64 MiB is written, beside that of messages
-//! while none is, and what a message costs where its group is watched.
+//! while none is, and what a message costs where its group is watched, or messages are pinned.
 //!
 //! ```text
 //! cargo bench -p protolog-rt --bench trigger
 //! ```
 
-use protolog_rt::{Level, ProtoLogGroup, Session, Triggers, i};
+use protolog_rt::{Builder, Level, Pinned, ProtoLogGroup, Session, Triggers, e, i};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -54,6 +54,38 @@ fn cost(name: &str) {
     println!("{name:<32} {:>6.1} ns", begun.elapsed().as_nanos() as f64 / 4_000_000.0);
 }
 
+/// Prints the time of calls that are pinned, and of others beside them: the least of many parts, so
+/// that other work on the machine is in none of them.
+fn costs_of_pinned(dir: &Path) {
+    const PART: u64 = 10_000;
+    let builder = || Session::builder().file(dir.join("app.pftrace")).enable_all().keep_newest();
+    let run = |name: &str, builder: Builder, call: fn(u64)| {
+        let session = builder.buffer_size(1 << 20).start().expect("start a session");
+        let part = || {
+            let begun = Instant::now();
+            (0..PART).for_each(call);
+            begun.elapsed().as_nanos() as f64 / PART as f64
+        };
+        let least = (0..1000).map(|_| part()).fold(f64::INFINITY, f64::min);
+        println!("{name:<32} {least:>6.1} ns");
+        session.stop().expect("stop");
+    };
+    let pin = |level| builder().pin(Pinned::new().level(level));
+    let info = |number| i!(Log::Bench, "block %d of %d", number, 7);
+    let error = |number| e!(Log::Bench, "block %d of %d", number, 7);
+    run("nothing pinned", builder(), info);
+    run("ERROR pinned, others", pin(Level::Error), info);
+    run("WARN pinned, others", pin(Level::Warn), info);
+    run("pinned", pin(Level::Error), error);
+    run("ERROR pinned, one in 100", pin(Level::Error), |number| {
+        if number % 100 == 0 {
+            e!(Log::Bench, "block %d of %d", number, 7);
+        } else {
+            i!(Log::Bench, "block %d of %d", number, 7);
+        }
+    });
+}
+
 fn main() {
     let dir = std::env::temp_dir().join(format!("protolog-bench-{}", std::process::id()));
     std::fs::create_dir_all(&dir).expect("make a directory");
@@ -74,5 +106,6 @@ fn main() {
     let session = start(&dir, |triggers| triggers.on_level(Level::Warn));
     cost("a trigger at WARN");
     session.stop().expect("stop");
+    costs_of_pinned(&dir);
     std::fs::remove_dir_all(&dir).expect("remove the directory");
 }

@@ -41,6 +41,13 @@ pub enum Error {
         /// The method of [`Builder`](crate::Builder).
         option: &'static str,
     },
+    /// The option has no meaning for a session with pinned messages.
+    NotWithPinned {
+        /// The method of [`Builder`](crate::Builder).
+        option: &'static str,
+    },
+    /// A ring of pinned messages for no messages.
+    NothingPinned,
     /// A trigger of a session that has none.
     NoTriggers,
     /// A message that a trigger waits for, and that the program does not have.
@@ -93,6 +100,10 @@ impl Error {
             }
             Self::OnlyStreams { .. } => "leave out this option, or `keep_newest` or `keep_first`",
             Self::NotWithTriggers { .. } => "leave out this option, or `triggers`",
+            Self::NotWithPinned { .. } => "leave out this option, or `pin`",
+            Self::NothingPinned => {
+                "name a level or a group, as in `Pinned::new().level(Level::Warn)`"
+            }
             Self::NoMessage { .. } => {
                 "write its template as in the source, `#` and its id, or `file.rs:LINE`"
             }
@@ -127,6 +138,10 @@ impl fmt::Display for Error {
             Self::NotWithTriggers { option } => {
                 write!(f, "`{option}` is not for a session with triggers")
             }
+            Self::NotWithPinned { option } => {
+                write!(f, "`{option}` is not for a session with pinned messages")
+            }
+            Self::NothingPinned => f.write_str("no message is pinned"),
             Self::NoMessage { text } => write!(f, "no message of the program is `{text}`"),
             Self::NoTriggers => f.write_str("a trigger of a session that has none"),
             Self::AmbiguousGroup { name, candidates } => {
@@ -172,6 +187,8 @@ impl std::error::Error for Error {
             | Self::FileInUse { .. }
             | Self::OnlyStreams { .. }
             | Self::NotWithTriggers { .. }
+            | Self::NotWithPinned { .. }
+            | Self::NothingPinned
             | Self::NoTriggers
             | Self::NoMessage { .. }
             | Self::AmbiguousGroup { .. }

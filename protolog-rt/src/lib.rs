@@ -252,6 +252,7 @@ pub use session::filter::{Config, GroupOverride, TracingMode};
 pub use session::finish::stop_error::StopError;
 pub use session::life::events::{Deadline, join_event, trigger, trigger_event};
 pub use session::life::signals::stop_on_signals;
+pub use session::pinned::Pinned;
 pub use session::trigger::settings::{TriggerCounts, Triggers};
 pub use session::{Builder, RecordingPlace, Session};
 pub use shown::{AsDebug, Chain, Hex, chain, debug, hex};

@@ -227,9 +227,24 @@ fn count(
 #[inline]
 pub(crate) fn trace<A: Args>(id: u64, level: Level, group: &'static GroupInfo, args: &A) {
     if group.is_trace_enabled(level) {
-        writer::write_packet(Head { id, group_level: GroupLevel::new(group, level) }, args);
-        report(id, level, group);
+        let head = Head { id, group_level: GroupLevel::new(group, level) };
+        if group.is_watched(level) {
+            return trace_watched(head, args);
+        }
+        writer::write_packet(head, args);
     }
+}
+
+/// As [`trace`], for a message that triggers wait for, or that a session pins.
+#[cold]
+fn trace_watched<A: Args>(head: Head, args: &A) {
+    let (group, level) = head.group_level.parts();
+    if group.is_pinned(level) {
+        writer::write_to_rings(head, args);
+    } else {
+        writer::write_packet(head, args);
+    }
+    writer::running::report_watched(head.id, group, level);
 }
 
 /// As [`trace`], for a call of which a rule may decide.

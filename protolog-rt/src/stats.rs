@@ -21,6 +21,8 @@ pub struct Summary {
     pub groups: Vec<GroupStats>,
     /// Statistics of the buffer.
     pub buffer: BufferStats,
+    /// The same of the ring of [pinned](crate::Builder::pin) messages, if the session has one.
+    pub pinned_buffer: Option<BufferStats>,
     /// Names in the session's configuration that no group of the program has so far: levels or
     /// stack traces were to be recorded of them.
     pub unknown_groups: Vec<String>,
@@ -70,6 +72,7 @@ impl Summary {
         self.passed_over.sort();
         self.add_groups(other.groups);
         self.buffer = other.buffer;
+        self.pinned_buffer = other.pinned_buffer;
         self.has_spans |= other.has_spans;
     }
 

@@ -73,7 +73,9 @@ pub(crate) mod track;
 pub(crate) use call_cache::{Decision, Recalled, RecalledCall, Sought, known_state, recall};
 pub(crate) use drops::{count_held_back, drop_message};
 pub(crate) use held_back::HeldBack;
-pub(crate) use path::{write_message, write_packet, write_to_all, write_with_stack};
+pub(crate) use path::{
+    write_message, write_packet, write_to_all, write_to_rings, write_with_stack,
+};
 pub(crate) use reentrancy::{ReentrancyGuard, guarded};
 pub use routes::prepare_thread;
 pub(crate) use spares::free_retired;

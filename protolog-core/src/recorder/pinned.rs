@@ -7,8 +7,8 @@
 //! ```
 //!
 //! Its pages have the size of those of the first ring. Writers of one ring have none in the other:
-//! their ids are from [`FIRST_PINNED_WRITER_ID`] up, and those of the first ring below that. Layouts
-//! without a pinned ring have zeros here.
+//! their ids are from [`FIRST_PINNED_WRITER_ID`] up, and those of the first ring below that.
+//! Layouts without a pinned ring have zeros here.
 
 use super::{HEADER_SIZE, read_u32, read_u64};
 use crate::chunk::FIRST_PINNED_WRITER_ID;

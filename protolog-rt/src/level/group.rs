@@ -4,6 +4,9 @@
 //! is in a static and knows its switch word. [`GroupSet`] is a whole enum, as the registry holds
 //! it.
 
+mod pinned;
+
+use self::pinned::PinnedLevels;
 use super::at_host::AtHost;
 use super::page::{
     self, PathWord, SwitchPage, UNREGISTERED, call_bits, effective, text_bit, trace_bit,
@@ -84,6 +87,7 @@ pub struct GroupInfo {
     pub(super) log_to_text: bool,
     page: &'static SwitchPage,
     path: PathWord,
+    pinned: PinnedLevels,
     /// The levels (bit = severity) at which rules switch single calls on.
     ruled: AtomicU8,
     /// Calls of the group were sampled once, so one that is about to log may have a rate.
@@ -110,6 +114,7 @@ impl GroupInfo {
             log_to_text,
             page,
             path,
+            pinned: PinnedLevels::none(),
             ruled,
             was_sampled,
             sample,

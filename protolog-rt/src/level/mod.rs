@@ -55,8 +55,10 @@ static GUESTS: ForkLock<Vec<extern "C" fn()>> = ForkLock::new(Order::Guests, Vec
 pub(crate) struct SessionUse {
     /// The levels (bit = [`severity`](protolog_core::Level::severity)) that they record.
     pub(crate) recorded: u8,
-    /// Those of them at which their triggers may fire.
+    /// Those of them at which their triggers may fire, or that they pin.
     pub(crate) watched: u8,
+    /// Those of them that they pin.
+    pub(crate) pinned: u8,
 }
 
 /// True while any session runs, whatever it records.
@@ -373,8 +375,9 @@ fn register(set: &'static GroupSet) {
 
 fn apply_session_levels(set: &GroupSet, levels: Option<&SessionLevels>) {
     for group in set.groups() {
-        let SessionUse { recorded, watched } =
+        let SessionUse { recorded, watched, pinned } =
             levels.map(|levels| levels(group)).unwrap_or_default();
+        group.set_pinned(pinned);
         group.set_watched(watched);
         group.set_trace(recorded | group.host_levels());
     }

@@ -7,6 +7,7 @@ pub(super) mod heirs;
 mod last_run;
 mod levels;
 mod memory;
+mod pinned;
 mod rules;
 mod segments;
 mod start;
@@ -21,6 +22,7 @@ use crate::session::file::epilogue::Epilogue;
 use crate::session::file::segments::Limits;
 use crate::session::file::trace_file::FileForm;
 use crate::session::filter::Config;
+use crate::session::pinned::Pinned;
 use crate::session::recording::recorder::RecordingPath;
 use crate::session::trigger::settings::Triggers;
 use crate::sys::create::PRIVATE;
@@ -55,6 +57,7 @@ pub struct Builder {
     keep: Keep,
     earlier: Earlier,
     triggers: Option<Triggers>,
+    pins: Option<Pinned>,
     /// Selectors, limits, and what these are of.
     rules: Vec<(String, String, rules::RuleOf)>,
 }
@@ -81,6 +84,7 @@ impl Builder {
             keep: Keep::default(),
             earlier: Earlier::default(),
             triggers: None,
+            pins: None,
             rules: Vec::new(),
         }
     }

@@ -14,6 +14,7 @@
 //! | `stream`, `ring` | sessions that stream to a file, and those that keep messages in memory |
 //! | `forwarded` | sessions whose chunks another part of the process passes on |
 //! | `trigger` | files of their own for events |
+//! | `pinned` | messages that no other message overwrites |
 //! | `life`, `builder` | sessions from start to end, also in forked children; their settings |
 //!
 //! Invariants: a call is enabled if a running session records it, and each session gets the
@@ -28,6 +29,7 @@ pub(crate) mod finish;
 pub(crate) mod forwarded;
 pub(crate) mod life;
 pub(crate) mod packets;
+pub(crate) mod pinned;
 pub(crate) mod recording;
 mod ring;
 mod stream;

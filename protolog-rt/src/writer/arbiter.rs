@@ -19,6 +19,9 @@
 //!   messages. Each chunk names its sequence.
 #![allow(unsafe_code)] // Arrivals are counted references in an atomic pointer.
 
+mod pinned;
+
+use self::pinned::Ring;
 use super::level_cache::LevelCache;
 use super::owner::Owner;
 use super::reclaim::{POLL_NANOS, reclaim};
@@ -29,7 +32,7 @@ use crate::loss::{LossCause, LossCount, LossCounters};
 use crate::sync::{AtomicBool, AtomicPtr, AtomicU16, Ordering, fence, light_barrier};
 use crate::sys::barrier;
 use crate::value::allow_strings_of;
-use protolog_core::chunk::{MAX_WRITER_ID, PageLayout};
+use protolog_core::chunk::PageLayout;
 use protolog_core::{FillPolicy, Level};
 use protolog_shmem::{Buffer, WriteChunk};
 use std::collections::{HashSet, VecDeque};
@@ -70,6 +73,8 @@ pub(crate) struct Arbiter {
     arrivals: AtomicPtr<Writer>,
     /// The last sequence that was used for the first time.
     last_id: AtomicU16,
+    /// Its part in its session.
+    ring: Ring,
     /// The rest of what the writers need.
     pub(super) owner: Arc<dyn Owner>,
 }
@@ -140,6 +145,7 @@ impl Arbiter {
             writers: Mutex::default(),
             arrivals: AtomicPtr::new(ptr::null_mut()),
             last_id: AtomicU16::new(0),
+            ring: Ring::Whole,
             owner,
         }
     }
@@ -208,14 +214,14 @@ impl Arbiter {
 
     /// Returns a sequence that was used before, where there are more than a few.
     fn used_identity(&self, writers: &mut Writers) -> Option<Identity> {
-        let is_beyond = self.last_id.load(Ordering::Relaxed) >= FEW_SEQUENCES;
+        let is_beyond = self.sequences() >= FEW_SEQUENCES;
         is_beyond.then(|| writers.free.pop_front())?
     }
 
     /// Returns the sequence of a writer whose thread has ended, though its chunks are in the
     /// buffer, where there are more than a few; none in a stream, whose reader is not done with it.
     fn take_over(&self, writers: &mut Writers) -> Option<Identity> {
-        let is_beyond = self.last_id.load(Ordering::Relaxed) >= FEW_SEQUENCES;
+        let is_beyond = self.sequences() >= FEW_SEQUENCES;
         if !is_beyond || self.buffer.fill_policy() == FillPolicy::Stream {
             return None;
         }
@@ -243,7 +249,8 @@ impl Arbiter {
     }
 
     fn unused_identity(&self) -> Option<Identity> {
-        let next = |id| (id < MAX_WRITER_ID).then_some(id + 1);
+        let most = self.max_writer_id();
+        let next = |id| (id < most).then_some(id + 1);
         let last = self.last_id.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).ok()?;
         Some(Identity { id: last + 1, next_chunk: 0, floor: 0, messages: 0 })
     }

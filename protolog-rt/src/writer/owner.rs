@@ -54,6 +54,12 @@ pub(crate) trait Owner: Debug + Send + Sync {
         0
     }
 
+    /// Returns the levels (bit = severity) of the group with this full name whose messages are
+    /// pinned, recorded or not.
+    fn pinned_levels(&self, _group: &str) -> u8 {
+        0
+    }
+
     /// Notes an event. Returns whether something comes of it. Takes no lock, since a signal handler
     /// may be the one that logs.
     fn note_event(&self, _event: Event<'_>) -> bool {

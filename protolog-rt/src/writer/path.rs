@@ -22,7 +22,7 @@
 //!                     Writer::out_of_room           reopen the chunk, take the next one, split over several (split.rs), or
 //!                                                   drop and count
 //! write_unrouted      a call within a call, or after the thread's end: dropped and counted
-//!                     no session or several: write_to_each, which finds out where the next message goes
+//!                     no session or several, or a pinned level: write_to_each, which finds out where the next message goes
 //! ```
 //!
 //! The bytes are shown in [`super::layout`], the invariants in [`super`] and
@@ -95,6 +95,15 @@ pub(crate) fn write_packet<P: Packet>(head: Head, packet: &P) {
         return write_to_each::<P, _>(head, packet);
     }
     thread.end();
+}
+
+/// Writes a message of a level that a session pins: it may be for a ring that the thread's usual
+/// writer does not write to.
+pub(crate) fn write_to_rings<A: Args>(head: Head, args: &A) {
+    match ThreadState::with(ThreadState::phase) {
+        READY => write_to_each::<A, _>(head, args),
+        phase => write_unrouted::<A, _>(phase, head, args),
+    }
 }
 
 /// Writes a message with the thread's stack trace, whether or not a session asks for those.

@@ -5,7 +5,8 @@
 //! collects those.
 //!
 //! Invariants
-//! - A message that a session does not record never reaches its writer from here.
+//! - A message that a session does not record never reaches its writer from here; one that it
+//!   pins reaches only its writer of those.
 //! - Only a thread's first message of all, which makes the thread known, allocates or takes a lock:
 //!   later on the thread takes the routes that [`super::spares`] has for it.
 
@@ -128,7 +129,7 @@ pub(super) struct Routes {
     /// Sessions keep spares for it.
     is_known: bool,
     epoch: u32,
-    /// The number of sessions that run, of any threads.
+    /// The number of sessions that run, of any threads. Pinned rings do not count.
     running: usize,
     first: Option<Box<Route>>,
 }
@@ -156,7 +157,7 @@ impl Routes {
             have_end();
             self.is_known = true;
             running::join(|epoch, sessions| {
-                (self.epoch, self.running) = (epoch, sessions.len());
+                (self.epoch, self.running) = (epoch, count(sessions));
                 let own = sessions.iter().filter(|session| entered.is_for(&session.arbiter));
                 for RunningArbiter { arbiter, .. } in own {
                     self.push(Route::new(arbiter));
@@ -165,7 +166,7 @@ impl Routes {
             return true;
         }
         running::with_current(|epoch, sessions| {
-            (self.epoch, self.running) = (epoch, sessions.len());
+            (self.epoch, self.running) = (epoch, count(sessions));
             let mut before = self.first.take();
             while let Some(mut route) = before {
                 before = route.next.take();
@@ -216,8 +217,8 @@ impl Routes {
     ) {
         let (group, mut next) = (head.group(), self.first.as_deref_mut());
         while let Some(route) = next {
-            let takes = |arbiter: &Arc<Arbiter>| arbiter.is_enabled(group, head.level());
-            if for_all || route.arbiter().is_some_and(takes) {
+            let takes = |arbiter: &Arc<Arbiter>| arbiter.takes(group, head.level(), for_all);
+            if route.arbiter().is_some_and(takes) {
                 let is_known = route.writer().is_some() || route.register(self.epoch, may_wait);
                 match route.writer().filter(|_| is_known) {
                     Some(writer) => writer.count_held_back(head, reason),
@@ -230,7 +231,13 @@ impl Routes {
 
     fn write_to<P: Packet>(route: &mut Route, epoch: u32, head: Head, packet: &P, may_wait: bool) {
         let Some(arbiter) = route.arbiter() else { return };
-        if !P::IS_FOR_ALL && !arbiter.is_enabled(head.group(), head.level()) {
+        let (group, level) = (head.group(), head.level());
+        let takes = if P::IS_MESSAGE {
+            arbiter.takes(group, level, P::IS_FOR_ALL)
+        } else {
+            arbiter.takes_span(group, level)
+        };
+        if !takes {
             return;
         }
         if route.writer().is_none() && !route.register(epoch, may_wait) {
@@ -242,11 +249,13 @@ impl Routes {
         }
     }
 
-    /// Returns the writer to which all messages go: that of the one session that runs, if it
-    /// collects no stack traces; else null. While others run, be they of other threads or of the
-    /// host that this copy of the runtime has joined, a group's word is not this session's filter.
+    /// Returns the writer to which all messages go that are not pinned: that of the one session
+    /// that runs, if it collects no stack traces; else null. While others run, be they of other
+    /// threads or of the host that this copy of the runtime has joined, a group's word is not this
+    /// session's filter.
     pub(super) fn sole_writer(&self) -> *const Writer {
-        let sole = self.first.as_deref().filter(|route| route.next.is_none() && self.running == 1);
+        let mut own = self.iter().filter(|route| !route.arbiter().is_some_and(|it| it.is_pinned()));
+        let sole = own.next().filter(|_| own.next().is_none() && self.running == 1);
         let collects = |route: &&Route| route.arbiter().is_some_and(|one| one.collects_stacks());
         let writer = sole.filter(|route| !collects(route)).and_then(Route::writer);
         // The host is asked for last: with several sessions each message comes here.
@@ -275,4 +284,9 @@ impl Routes {
             running::leave();
         }
     }
+}
+
+/// The number of sessions among those that run.
+fn count(running: &[RunningArbiter]) -> usize {
+    running.iter().filter(|one| !one.arbiter.is_pinned()).count()
 }

@@ -182,17 +182,19 @@ impl Running {
     }
 }
 
-/// Starts recording, for all threads of the process.
-pub(crate) fn add(arbiter: Arc<Arbiter>) {
+/// Starts recording, for all threads of the process, in all rings of the session.
+pub(crate) fn add(arbiter: &Arc<Arbiter>) {
     guarded(|| {
         if arbiter.owner.mirror().is_some() {
-            MIRRORED.lock().push(Arc::clone(&arbiter));
+            MIRRORED.lock().extend(arbiter.rings().cloned());
         }
         level::register_lock();
         let mut running = RUNNING.lock();
         // No thread becomes known meanwhile.
-        let spares = Arc::new(Spares::new(&arbiter, THREADS.load(Ordering::Relaxed)));
-        running.arbiters.push(RunningArbiter { arbiter, spares });
+        for arbiter in arbiter.rings().cloned() {
+            let spares = Arc::new(Spares::new(&arbiter, THREADS.load(Ordering::Relaxed)));
+            running.arbiters.push(RunningArbiter { arbiter, spares });
+        }
         announce(&mut running);
         // A thread that sees this sees the new epoch.
         IS_FORKED.store(false, Ordering::Release);
@@ -211,7 +213,7 @@ pub(crate) fn has(arbiter: &Arc<Arbiter>) -> bool {
 pub(crate) fn remove(arbiter: &Arc<Arbiter>) {
     guarded(|| {
         let mut running = RUNNING.lock();
-        running.arbiters.retain(|other| !Arc::ptr_eq(&other.arbiter, arbiter));
+        running.arbiters.retain(|other| !other.arbiter.is_of(arbiter));
         set_levels(&running.arbiters);
         announce(&mut running);
         free(running.take_unread(), running);
@@ -247,7 +249,7 @@ fn free(lists: Vec<Arc<RunningArbiters>>, lock: impl Sized) {
 
 /// Stops counting drops of threads without a sequence in the arbiter's mirror.
 pub(crate) fn end_mirror(arbiter: &Arc<Arbiter>) {
-    MIRRORED.lock().retain(|other| !Arc::ptr_eq(other, arbiter));
+    MIRRORED.lock().retain(|other| !other.is_of(arbiter));
 }
 
 /// Counts a message of a thread without a sequence as dropped, in the mirrors of those that record
@@ -318,7 +320,7 @@ fn announce(running: &mut Running) {
 pub(crate) fn report_watched(id: u64, group: &'static GroupInfo, level: Level) {
     let event = Event::Message { id, group: group.name, level: 1 << level.severity() };
     with_current(|_, all| {
-        let recording = all.iter().filter(|one| one.arbiter.is_enabled(group, level));
+        let recording = sessions(all).filter(|one| one.arbiter.is_enabled_in_session(group, level));
         recording.for_each(|one| _ = one.arbiter.owner.note_event(event));
     });
 }
@@ -331,7 +333,12 @@ pub(crate) fn report_to_all(id: u64, group: &'static GroupInfo, level: Level) {
 
 /// Reports an event to all. Returns of how many something comes. Takes no lock.
 pub(crate) fn report_event(event: Event<'_>) -> usize {
-    with_current(|_, all| all.iter().filter(|one| one.arbiter.owner.note_event(event)).count())
+    with_current(|_, all| sessions(all).filter(|one| one.arbiter.owner.note_event(event)).count())
+}
+
+/// Iterates over sessions, each of which may have a pinned ring beside its arbiter.
+fn sessions(all: &[RunningArbiter]) -> impl Iterator<Item = &RunningArbiter> {
+    all.iter().filter(|one| !one.arbiter.is_pinned())
 }
 
 /// Makes the groups' words say which levels anybody records.
@@ -346,7 +353,12 @@ fn set_levels(running: &RunningArbiters) {
             }
             let enabled = arbiter.enabled_levels(group);
             let watched = arbiter.owner.watched_levels(group.name) & enabled;
-            SessionUse { recorded: all.recorded | enabled, watched: all.watched | watched }
+            let pinned = arbiter.pinned_levels(group);
+            SessionUse {
+                recorded: all.recorded | enabled,
+                watched: all.watched | watched | pinned,
+                pinned: all.pinned | pinned,
+            }
         })
     });
 }

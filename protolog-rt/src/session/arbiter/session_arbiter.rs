@@ -1,12 +1,17 @@
 //! A session's part of the [`Arbiter`] that it shares with its writers: filter, file, and the
 //! thread that reads the buffer.
 
+mod pinned_owner;
+
+use self::pinned_owner::PinnedOwner;
 use crate::clock;
 use crate::loss::{Mirror, UnattributedSnapshot};
 use crate::session::arbiter::causes::Causes;
 use crate::session::arbiter::chunk_wait::ChunkWait;
 use crate::session::arbiter::requests::Requests;
 use crate::session::filter::Filter;
+use crate::session::pinned::Pinned;
+use crate::session::recording::form::Buffers;
 use crate::session::recording::recorder::Recorder;
 use crate::sys::errno::KeptErrno;
 use crate::sys::process::random_id;
@@ -59,6 +64,8 @@ pub(crate) struct SessionOwner {
     pub(in crate::session) recorder: Option<Arc<Recorder>>,
     /// The causes at which a file is written, if it has triggers.
     pub(in crate::session) causes: Option<Arc<Causes>>,
+    /// The messages that are kept in a ring of their own.
+    pins: Option<Pinned>,
     /// The file that is written all the time, or at the end.
     path: Option<PathBuf>,
     drain: OnceLock<DrainThread>,
@@ -85,6 +92,7 @@ impl SessionOwner {
             is_scoped: false,
             recorder: None,
             causes: None,
+            pins: None,
             path: None,
             drain: OnceLock::new(),
         }
@@ -121,6 +129,11 @@ impl SessionOwner {
         Self { causes, ..self }
     }
 
+    /// The same, with these messages in a ring of their own.
+    pub(in crate::session) fn with_pins(self, pins: Option<Pinned>) -> Self {
+        Self { pins, ..self }
+    }
+
     /// The same, with this as the file that it writes.
     pub(in crate::session) fn with_path(self, path: Option<PathBuf>) -> Self {
         Self { path, ..self }
@@ -129,7 +142,7 @@ impl SessionOwner {
 
 impl Owner for SessionOwner {
     fn enabled_levels(&self, group: &str) -> u8 {
-        self.filter.levels(group)
+        self.filter.levels(group) & !self.pinned_levels(group)
     }
 
     #[cfg(feature = "log")]
@@ -156,6 +169,10 @@ impl Owner for SessionOwner {
 
     fn watched_levels(&self, group: &str) -> u8 {
         self.causes.as_ref().map_or(0, |causes| causes.watched_levels(group))
+    }
+
+    fn pinned_levels(&self, group: &str) -> u8 {
+        self.pins.as_ref().map_or(0, |pins| pins.levels(group))
     }
 
     fn note_event(&self, event: Event<'_>) -> bool {
@@ -203,9 +220,37 @@ impl Owner for SessionOwner {
 impl Core {
     /// The shared part of a session that starts now.
     pub(crate) fn new(buffer: Buffer, max_string_bytes: usize, owner: SessionOwner) -> Self {
+        Self::with_pinned(Buffers { main: buffer, pinned: None }, max_string_bytes, owner)
+    }
+
+    /// The same, with a ring for messages that are pinned if there is one.
+    pub(in crate::session) fn with_pinned(
+        buffers: Buffers,
+        max_string_bytes: usize,
+        owner: SessionOwner,
+    ) -> Self {
         let owner = Arc::new(owner);
-        let arbiter = Arbiter::new(buffer, max_string_bytes, Arc::clone(&owner) as _);
-        Self { arbiter: Arc::new(arbiter), owner }
+        let pinned = buffers.pinned.map(|buffer| {
+            let owner = Arc::new(PinnedOwner(Arc::clone(&owner)));
+            Arc::new(Arbiter::of_pinned(buffer, max_string_bytes, owner))
+        });
+        let arbiter = Arbiter::new(buffers.main, max_string_bytes, Arc::clone(&owner) as _);
+        Self { arbiter: Arc::new(arbiter.with_pinned(pinned)), owner }
+    }
+
+    /// Returns the writers of all rings.
+    pub(in crate::session) fn all_writers(&self) -> Vec<Arc<Writer>> {
+        self.arbiter.rings().flat_map(|ring| ring.all_writers()).collect()
+    }
+
+    /// Takes all writers off the lists, to which none come any more.
+    pub(in crate::session) fn take_writers(&self) -> Vec<Arc<Writer>> {
+        self.arbiter.rings().flat_map(|ring| ring.take_writers()).collect()
+    }
+
+    /// Forgets what is in the buffers.
+    pub(in crate::session) fn discard(&self) {
+        self.arbiter.rings().for_each(|ring| ring.buffer.discard());
     }
 
     /// Returns the file that the session writes, now or in the end; none where it only records.
@@ -246,7 +291,7 @@ impl Core {
 
     /// Ends the session for its writers, and gives them a moment to finish their messages.
     pub(in crate::session) fn stop(&self) {
-        let writers = self.stop_writers();
+        let writers: Vec<_> = self.arbiter.rings().flat_map(|ring| ring.stop_writers()).collect();
         self.owner.waits.end_all();
         // A message is a matter of nanoseconds, unless its thread was preempted; a later one is
         // after the stop.

@@ -8,7 +8,8 @@ use crate::session::builder::Builder;
 use crate::session::earlier::leftover;
 use crate::session::file::file_place::FilePlace;
 use crate::session::filter::Filter;
-use crate::session::recording::recorder::{BufferForm, Recorder, RecordingPath};
+use crate::session::recording::form::{BufferForm, Buffers};
+use crate::session::recording::recorder::{Recorder, RecordingPath};
 use crate::sys::create::directory;
 use crate::sys::environment::variable;
 use crate::sys::file::copies_on_write;
@@ -122,19 +123,21 @@ impl Builder {
         self
     }
 
-    /// Makes the buffer, in a recording if there is to be one.
-    pub(super) fn buffer(
+    /// Makes the buffers, in a recording if there is to be one.
+    pub(super) fn buffers(
         &self,
         session_id: [u8; 16],
         filter: &Filter,
         place: Option<&FilePlace>,
-    ) -> Result<(Option<Arc<Recorder>>, Buffer), Error> {
+    ) -> Result<(Option<Arc<Recorder>>, Buffers), Error> {
         let is_stream = self.fill_policy == FillPolicy::Stream;
         let bytes = self.buffer.unwrap_or(if is_stream { STREAM_BUFFER } else { KEPT_BUFFER });
-        let form = BufferForm { bytes, fill_policy: self.fill_policy, session_id, filter };
+        let pinned_bytes = self.pinned_bytes();
+        let fill_policy = self.fill_policy;
+        let form = BufferForm { bytes, pinned_bytes, fill_policy, session_id, filter };
         let create = |place: &RecordingPath| leftover::create_recorder(place, form, self.keep);
         if let Some(place) = &self.record {
-            return create(place).map(|(recorder, buffer)| (Some(recorder), buffer));
+            return create(place).map(|(recorder, buffers)| (Some(recorder), buffers));
         }
         if let Some(files) = self.triggers.as_ref().filter(|all| all.waits_for_signals) {
             // Where the one can't be, the other one: a container loses its memory with it.
@@ -145,7 +148,7 @@ impl Builder {
                 RecordingPlace::Memory => in_memory().or_else(|_| beside()),
                 RecordingPlace::BesideTrace => beside().or_else(|_| in_memory()),
             };
-            return created.map(|(recorder, buffer)| (Some(recorder), buffer));
+            return created.map(|(recorder, buffers)| (Some(recorder), buffers));
         }
         if let (FillPolicy::Stream, false, Some(place)) =
             (self.fill_policy, self.without_recording, place)
@@ -157,12 +160,15 @@ impl Builder {
                 RecordingPlace::Memory => in_memory().or_else(|_| beside()),
                 RecordingPlace::BesideTrace => beside().or_else(|_| in_memory()),
             };
-            if let Ok((recorder, buffer)) = created {
-                return Ok((Some(recorder), buffer));
+            if let Ok((recorder, buffers)) = created {
+                return Ok((Some(recorder), buffers));
             }
         }
-        let memory = Mapping::anonymous(protolog_shmem::size(bytes));
-        let memory = Memory::new(memory.map_err(Error::Resources)?);
-        Ok((None, Buffer::new(memory, self.fill_policy)))
+        let buffer = |bytes| -> Result<Buffer, Error> {
+            let memory = Mapping::anonymous(protolog_shmem::size(bytes));
+            let memory = Memory::new(memory.map_err(Error::Resources)?);
+            Ok(Buffer::new(memory, fill_policy))
+        };
+        Ok((None, Buffers { main: buffer(bytes)?, pinned: pinned_bytes.map(buffer).transpose()? }))
     }
 }

@@ -56,6 +56,7 @@ impl Builder {
         level::look_for_session();
         let filter = Filter::new(&self.config, &dictionary::known_groups())?;
         self.find_watched_messages()?;
+        self.warn_of_unknown_pins();
         let new_rules = self.take_rules()?;
         clock::prepare();
         barrier::prepare();
@@ -71,19 +72,20 @@ impl Builder {
         let signals = self.watched_signals();
         self.write_files_of_signals();
         let owner = SessionOwner::new(filter);
-        let (recorder, buffer) = self.buffer(owner.session_id, &owner.filter, place.as_ref())?;
+        let (recorder, buffers) = self.buffers(owner.session_id, &owner.filter, place.as_ref())?;
         let owner =
             owner
                 .with_timeout(self.chunk_timeout)
                 .with_path(self.path.clone())
                 .with_recorder(recorder)
+                .with_pins(self.pins.clone())
                 .with_causes(self.triggers.as_ref().map(|all| {
                     Arc::new(Causes::new(all.conditions.clone(), all.family.as_deref()))
                 }))
                 .reporting_losses(self.reports_losses)
                 .scoped(self.is_scoped)
                 .for_operator(self.is_for_operator);
-        let core = Arc::new(Core::new(buffer, self.max_string_bytes, owner));
+        let core = Arc::new(Core::with_pinned(buffers, self.max_string_bytes, owner));
         let (destination, kept) = match (self.fill_policy, place) {
             (FillPolicy::Stream, Some(place)) => {
                 let stream = Self::stream(&core, place, self.limits, &self.form, self.earlier);
@@ -114,6 +116,7 @@ impl Builder {
     /// Refuses settings that contradict each other.
     fn check(&self) -> Result<(), Error> {
         self.check_triggers()?;
+        self.check_pins()?;
         let streams = [
             ("wait_at_most", self.chunk_timeout.is_some()),
             ("segment_bytes", self.limits.bytes.is_some()),

@@ -84,19 +84,9 @@ impl Builder {
             Condition::Group(pattern, _) => Some(pattern),
             _ => None,
         });
-        let patterns: Vec<_> = patterns.collect();
-        // Groups of bridges come with their first message.
-        let known = if patterns.is_empty() || level::has_observers() { None } else { all_groups() };
-        let Some(known) = known else { return };
-        for pattern in patterns {
-            if !known.iter().any(|group| matches_group(pattern, group)) {
-                let text = format!(
-                    "protolog: a trigger waits for the group `{pattern}`, and no group has the name\n\
-                     help: see `protologtool configuration groups list`\n"
-                );
-                text_queue::write_line(text.as_bytes());
-            }
-        }
+        warn_of_unknown(patterns.map(String::as_str), |pattern| {
+            format!("a trigger waits for the group `{pattern}`")
+        });
     }
 
     /// Returns where fatal signals leave marks, if they do.
@@ -128,6 +118,27 @@ impl Builder {
         let files = TriggerFiles::new(place, form.clone(), *keep);
         files.check_names()?;
         Ok(Some(files))
+    }
+}
+
+/// Says which patterns are those of no group that is known, with what they are for.
+pub(super) fn warn_of_unknown<'a>(
+    patterns: impl Iterator<Item = &'a str>,
+    what: impl Fn(&str) -> String,
+) {
+    let patterns: Vec<_> = patterns.collect();
+    // Groups of bridges come with their first message.
+    let known = if patterns.is_empty() || level::has_observers() { None } else { all_groups() };
+    let Some(known) = known else { return };
+    for pattern in patterns {
+        if !known.iter().any(|group| matches_group(pattern, group)) {
+            let text = format!(
+                "protolog: {}, and no group has the name\n\
+                 help: see `protologtool configuration groups list`\n",
+                what(pattern)
+            );
+            text_queue::write_line(text.as_bytes());
+        }
     }
 }
 

@@ -15,16 +15,14 @@
 use crate::error::Error;
 use crate::session::earlier::previous::completes_trace;
 use crate::session::file::claim::Claim;
-use crate::session::recording::recorder::{
-    BufferForm, DIRECTORY, Recorder, RecordingPath, program,
-};
+use crate::session::recording::form::{BufferForm, Buffers};
+use crate::session::recording::recorder::{DIRECTORY, Recorder, RecordingPath, program};
 use crate::sys::create::directory;
 use crate::sys::file::{claim, is_nearly_full};
 use crate::sys::file_lock::FileLock;
 use crate::sys::process::user;
 use protolog_core::recorder::{Header, MAGIC, NEEDLESS, SESSION_ID_AT, VERSION};
 use protolog_files::Location;
-use protolog_shmem::Buffer;
 use std::cmp::Reverse;
 use std::ffi::OsStr;
 use std::fs::{File, Permissions};
@@ -67,7 +65,7 @@ pub(in crate::session) fn create_recorder(
     place: &RecordingPath,
     form: BufferForm<'_>,
     keep: Keep,
-) -> Result<(Arc<Recorder>, Buffer), Error> {
+) -> Result<(Arc<Recorder>, Buffers), Error> {
     let any = Path::new(DIRECTORY).join("any");
     let (beside, path) = match place {
         RecordingPath::Memory => (Location::of(&any).ok(), any.as_path()),
@@ -276,6 +274,7 @@ mod tests {
         let filter = Filter::default();
         let form = BufferForm {
             bytes: 64 << 10,
+            pinned_bytes: None,
             fill_policy: protolog_core::FillPolicy::Stream,
             session_id: [1; 16],
             filter: &filter,
@@ -298,6 +297,7 @@ mod tests {
         let filter = Filter::default();
         let form = BufferForm {
             bytes: 64 << 10,
+            pinned_bytes: None,
             fill_policy: protolog_core::FillPolicy::Stream,
             session_id: [1; 16],
             filter: &filter,

@@ -252,7 +252,7 @@ impl Active {
         }
         self.is_discarded.store(true, Ordering::Relaxed);
         drop(self.core.take_writers());
-        self.core.buffer.discard();
+        self.core.discard();
         let is_needed = !is_named && how.is_surprise;
         match (self.core.kept_recorder(), summary) {
             (Some(recorder), summary) if is_needed && !recorder.is_for_signals() => {

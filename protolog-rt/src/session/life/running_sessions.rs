@@ -55,7 +55,7 @@ pub(in crate::session) fn add(session: Arc<dyn RunningSession>) {
     forked::add();
     let arbiter = Arc::clone(&session.core().arbiter);
     writer::guarded(|| SESSIONS.lock().push(session));
-    writer::running::add(arbiter);
+    writer::running::add(&arbiter);
 }
 
 /// Starts a session for the threads of the process in the place of another one, which stays in the
@@ -69,7 +69,7 @@ pub(in crate::session) fn replace(old: &Core, session: Arc<dyn RunningSession>) 
 /// Lets a session go on whose place another one has taken, or was about to.
 pub(in crate::session) fn resume(core: &Core) {
     if !writer::running::has(&core.arbiter) {
-        writer::running::add(Arc::clone(&core.arbiter));
+        writer::running::add(&core.arbiter);
     }
 }
 

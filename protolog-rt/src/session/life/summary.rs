@@ -8,6 +8,7 @@ use crate::session::ring::snapshot;
 use crate::stats::Summary;
 use crate::sync::Ordering;
 use crate::writer::Writer;
+use crate::writer::arbiter::Arbiter;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -36,7 +37,8 @@ pub(crate) fn so_far(core: &Core) -> Summary {
     };
     let live = core.all_writers();
     let own = live.iter().flat_map(|writer| writer.losses.pending());
-    let losses = own.chain(core.reported.pending()).chain(core.unattributed.pending());
+    let of_ring = |ring: &Arc<Arbiter>| [ring.reported.pending(), ring.unattributed.pending()];
+    let losses = own.chain(core.arbiter.rings().flat_map(of_ring).flatten());
     let dictionary = Dictionary::known();
     let losses: Vec<_> = losses.chain(reported).chain(dictionary.unwritten(&unwritten)).collect();
     summary.losses = dictionary.losses(losses.iter().copied());
@@ -45,6 +47,7 @@ pub(crate) fn so_far(core: &Core) -> Summary {
     summary.groups.iter_mut().for_each(|group| group.losses.clear());
     summary.add_groups(dictionary.groups(&counts, &summary.losses));
     summary.buffer = core.buffer.stats();
+    summary.pinned_buffer = core.pinned().map(|pinned| pinned.buffer.stats());
     summary.has_spans = counts.has_spans();
     summary
 }

@@ -14,7 +14,6 @@
 //! - A forked child touches the file only through chunks that a thread had when it was forked, and
 //!   closes it: the mark of a living process is the parent's.
 
-use crate::clock;
 use crate::error::Error;
 use crate::loss::{Mirror, Unwritten};
 use crate::message_table::{self, RuntimeMessage};
@@ -22,25 +21,23 @@ use crate::session::file::claim;
 use crate::session::file::claim::Claim;
 use crate::session::file::file_place::FilePlace;
 use crate::session::file::temporary;
-use crate::session::filter::Filter;
 use crate::session::packets::dictionary::Dictionary;
 use crate::session::packets::process_packet::describe_process;
+use crate::session::recording::form::{BufferForm, Buffers, Layout, POSITIONS_SIZE};
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use crate::sys::close_on_fork::CloseOnFork;
 use crate::sys::create::{PRIVATE, random};
 use crate::sys::fatal::SignalMarks;
 use crate::sys::mapping::Mapping;
 use crate::sys::thread::without_write_signals;
-use crate::sys::time::boot_id;
 use crate::sys::{file, modules, process};
-use protolog_core::FillPolicy;
 use protolog_core::recorder::{
-    BuildId, ClockSource, EVENT_FILES_AT, Header, LOSSES, LOSSES_AT, MAGIC, MAX_EVENT_PATH,
-    METADATA_LOST_AT, METADATA_USED_AT, NEEDLESS, OTHER_MESSAGE_COUNT_AT, POSITIONS, RING_AT,
-    SESSION_ID_AT, VERSION, loss_key, message_count_at, other_losses_at, record_header,
+    EVENT_FILES_AT, LOSSES, LOSSES_AT, MAGIC, MAX_EVENT_PATH, METADATA_LOST_AT, METADATA_USED_AT,
+    NEEDLESS, OTHER_MESSAGE_COUNT_AT, PINNED_RING_AT, RING_AT, SESSION_ID_AT, loss_key,
+    message_count_at, other_losses_at, pinned_message_count_at, record_header,
 };
 use protolog_files::Location;
-use protolog_shmem::{Buffer, Memory, PAGE, size};
+use protolog_shmem::{Buffer, Memory, PAGE};
 use protozero::Heap;
 use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
@@ -51,10 +48,6 @@ use std::{io, iter};
 
 /// The default directory of recordings: memory that the kernel keeps until it is shut down.
 pub(in crate::session) const DIRECTORY: &str = "/dev/shm";
-
-/// Bytes of both copies of the positions of writers. Only the pages of those that there are get
-/// used.
-const POSITIONS_SIZE: u64 = 2 * 8 * POSITIONS as u64;
 
 /// The number of names to try if earlier recordings exist.
 const NAMES: u32 = 10_000;
@@ -68,18 +61,6 @@ pub(in crate::session) enum RecordingPath {
     At(PathBuf),
     /// A new file beside this trace.
     Beside(FilePlace),
-}
-
-/// The buffer of a recording.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::session) struct BufferForm<'a> {
-    /// The least size, in bytes.
-    pub(in crate::session) bytes: usize,
-    pub(in crate::session) fill_policy: FillPolicy,
-    /// The id of the session.
-    pub(in crate::session) session_id: [u8; 16],
-    /// Its filter.
-    pub(in crate::session) filter: &'a Filter,
 }
 
 /// A recording without its ring buffer. See the module.
@@ -97,6 +78,8 @@ pub(crate) struct Recorder {
     claim: Mutex<Option<Claim>>,
     /// All that is before the ring.
     header: Memory,
+    /// Counters in the header are those of writers of a pinned ring.
+    has_pinned: bool,
     /// The positions of writers, if it is that of a stream.
     positions: Option<Memory>,
     metadata: Mutex<Metadata>,
@@ -121,7 +104,7 @@ impl Recorder {
     pub(in crate::session) fn create(
         place: &RecordingPath,
         form: BufferForm<'_>,
-    ) -> Result<(Arc<Self>, Buffer), Error> {
+    ) -> Result<(Arc<Self>, Buffers), Error> {
         let (file, place, path) = match place {
             RecordingPath::Memory => {
                 let any = Path::new(DIRECTORY).join("any");
@@ -143,7 +126,7 @@ impl Recorder {
     /// Creates the file at `path`, for this user only. An existing one, of an earlier run, is
     /// renamed once the new one is complete: where there is no room for that, all stay as they
     /// were.
-    fn create_at(path: &Path, form: BufferForm<'_>) -> Result<(Arc<Self>, Buffer), Error> {
+    fn create_at(path: &Path, form: BufferForm<'_>) -> Result<(Arc<Self>, Buffers), Error> {
         let place = Location::of(path).map_err(failed(path))?;
         place.check_file_or_missing().map_err(failed(path))?;
         if Claim::is_taken_at(&place, None) {
@@ -174,22 +157,29 @@ impl Recorder {
         file: CloseOnFork<File>,
         (place, path): (Location, PathBuf),
         form: BufferForm<'_>,
-    ) -> io::Result<(Arc<Self>, Buffer)> {
-        let ring = size(form.bytes);
+    ) -> io::Result<(Arc<Self>, Buffers)> {
         let in_use = || io::Error::from(io::ErrorKind::WouldBlock);
         let claim = Claim::new(&file)?.ok_or_else(in_use)?;
         file::claim(&file)?;
-        let head = header(ring, form);
+        let Layout { header: head, ring, pinned } = Layout::of(form);
         // Also the part that is not mapped, so that the progress of a stream can always be written.
         file::allocate(&file, 0, head.metadata_at as usize)?;
         file.write_all_at(&head.to_bytes(), 0)?;
+        if let Some(pinned) = pinned {
+            file.write_all_at(&pinned.to_bytes(), PINNED_RING_AT as u64)?;
+        }
         let header = Memory::new(Mapping::shared(&file, 0, RING_AT)?);
         let positions_at = Some(head.positions_at as usize).filter(|at| *at != 0);
         let positions = positions_at
             .map(|at| Mapping::shared(&file, at, POSITIONS_SIZE as usize).map(Memory::new))
             .transpose()?;
-        let ring_memory = Memory::new(Mapping::shared(&file, RING_AT, ring)?);
-        let buffer = Buffer::new(ring_memory, form.fill_policy);
+        let buffer = |at, bytes| -> io::Result<Buffer> {
+            let memory = Memory::new(Mapping::shared(&file, at, bytes)?);
+            Ok(Buffer::new(memory, form.fill_policy))
+        };
+        let main = buffer(RING_AT, ring)?;
+        let pinned =
+            pinned.map(|it| buffer(it.at as usize, it.pages as usize * PAGE)).transpose()?;
         let start = head.metadata_at;
         let metadata =
             Mutex::new(Metadata { dictionary: Dictionary::default(), loads: None, start, used: 0 });
@@ -202,6 +192,7 @@ impl Recorder {
             is_deletion_reported: AtomicBool::new(false),
             claim,
             header,
+            has_pinned: pinned.is_some(),
             positions,
             metadata,
             marks: OnceLock::new(),
@@ -212,7 +203,7 @@ impl Recorder {
         recorder.write_module_texts();
         let magic = u64::from_ne_bytes(MAGIC);
         recorder.header.u64(0).store(magic, Ordering::Release);
-        Ok((Arc::new(recorder), buffer))
+        Ok((Arc::new(recorder), Buffers { main, pinned }))
     }
 
     /// Has fatal signals leave marks from now on, for files beside `files`. `is_all`: the recording
@@ -305,7 +296,7 @@ impl Recorder {
             // Of a stream nothing is overwritten.
             return;
         }
-        match message_count_at(id) {
+        match self.message_count_at(id) {
             // A reclaimer may be later than the writer itself.
             Some(at) => _ = self.header.u64(at).fetch_max(all, Ordering::Release),
             None => _ = self.header.u64(OTHER_MESSAGE_COUNT_AT).fetch_add(new, Ordering::Relaxed),
@@ -315,10 +306,16 @@ impl Recorder {
     /// Counts messages of sequence `id`, of which no chunk is left, and which another writer may
     /// get.
     pub(in crate::session) fn forget(&self, id: u16, messages: u64) {
-        if let Some(at) = message_count_at(id) {
+        if let Some(at) = self.message_count_at(id) {
             self.header.u64(OTHER_MESSAGE_COUNT_AT).fetch_add(messages, Ordering::Relaxed);
             self.header.u64(at).store(0, Ordering::Relaxed);
         }
+    }
+
+    /// Returns the offset of the message counter of sequence `id`, if it has one of its own.
+    fn message_count_at(&self, id: u16) -> Option<usize> {
+        let pinned = || pinned_message_count_at(id).filter(|_| self.has_pinned);
+        message_count_at(id).or_else(pinned)
     }
 
     /// Writes the texts of modules that were loaded since. The enums of a library are registered
@@ -398,30 +395,6 @@ impl Mirror for Recorder {
         if let Some(counter) = counter.or_else(other) {
             counter.fetch_add(count, Ordering::Relaxed);
         }
-    }
-}
-
-/// Returns the header of a recording with `ring` bytes of buffer.
-fn header(ring: usize, form: BufferForm<'_>) -> Header {
-    let ring_end = (RING_AT + ring) as u64;
-    let is_stream = form.fill_policy == FillPolicy::Stream;
-    let positions = if is_stream { POSITIONS_SIZE } else { 0 };
-    let [(_, realtime), (_, monotonic), (_, boottime)] = clock::snapshot();
-    Header {
-        version: VERSION,
-        pid: std::process::id(),
-        page: PAGE as u32,
-        pages: (ring / PAGE) as u32,
-        clock: if clock::uses_tsc() { ClockSource::Counter } else { ClockSource::Kernel },
-        ring_at: RING_AT as u64,
-        metadata_at: ring_end + positions,
-        realtime,
-        monotonic,
-        boottime,
-        boot_id: boot_id().unwrap_or_default(),
-        build_id: BuildId::new(&modules::build_id_of_program().unwrap_or_default()),
-        positions_at: if is_stream { ring_end } else { 0 },
-        session_id: form.session_id,
     }
 }
 

@@ -18,13 +18,15 @@ use crate::session::packets::copied::{sequence_id, split};
 use crate::session::packets::for_file::Seal;
 use crate::session::packets::message_counts::Counts;
 use crate::session::packets::sequence_state;
+use crate::session::ring::readers::RingReaders;
 use crate::session::stream::drain::{PacketSink, Sequence};
 use crate::session::stream::trace::{Trace, TraceEnd};
 use crate::stats::Summary;
 use crate::sync::Ordering;
 use crate::writer::Writer;
+use protolog_core::chunk::FIRST_PINNED_WRITER_ID;
 use protolog_core::schema::{packet, sequence_info};
-use protolog_shmem::{BufferReader, ChunkInfo, Committed};
+use protolog_shmem::{ChunkInfo, Committed};
 use protozero::Reader;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -61,6 +63,8 @@ pub(in crate::session) struct Collected {
     pub(super) writers: Vec<Expected>,
     /// By writer.
     pub(super) chunks: BTreeMap<u16, Chunks>,
+    /// The first writer of pinned messages, if there may be any.
+    pub(super) first_pinned: Option<u16>,
 }
 
 /// Writes a snapshot to a file of this form, which no session without the claim `own` may write.
@@ -86,8 +90,8 @@ pub(in crate::session) fn write_collected(
     collected: &Collected,
     what: &str,
 ) -> Result<Summary, Error> {
-    let mut reader = core.buffer.reader();
-    let Collected { writers, chunks } = collected;
+    let mut reader = RingReaders::new(core);
+    let Collected { writers, chunks, .. } = collected;
     if chunks.values().map(BTreeMap::len).sum::<usize>() > MANY {
         trace.file.start_write_behind();
     }
@@ -110,7 +114,7 @@ pub(in crate::session) fn write_collected(
 impl Collected {
     /// Finds the writers and their chunks, with copies unless no chunk can be overwritten.
     pub(in crate::session) fn find(core: &Core, is_still: bool) -> Self {
-        let mut reader = core.buffer.reader();
+        let mut reader = RingReaders::new(core);
         let mut tries = 0;
         loop {
             let expected = |writer: Arc<Writer>| {
@@ -121,7 +125,8 @@ impl Collected {
             let mut chunks = find(&mut reader);
             tries += 1;
             if is_still || copy_all(&mut reader, &mut chunks) || tries == TRIES {
-                return Self { writers, chunks };
+                let first_pinned = core.pinned().map(|_| FIRST_PINNED_WRITER_ID);
+                return Self { writers, chunks, first_pinned };
             }
         }
     }
@@ -129,7 +134,7 @@ impl Collected {
 
 /// Copies the chunks, the newest of each sequence first. Returns false if a newest one was
 /// overwritten.
-fn copy_all(reader: &mut BufferReader<'_>, all: &mut BTreeMap<u16, Chunks>) -> bool {
+fn copy_all(reader: &mut RingReaders<'_>, all: &mut BTreeMap<u16, Chunks>) -> bool {
     let longest = all.values().map(BTreeMap::len).max().unwrap_or(0);
     for rank in 0..longest {
         let chunks = all.values_mut().filter_map(|chunks| chunks.values_mut().nth(rank));
@@ -147,7 +152,7 @@ fn copy_all(reader: &mut BufferReader<'_>, all: &mut BTreeMap<u16, Chunks>) -> b
 }
 
 /// Returns all chunks by sequence.
-fn find(reader: &mut BufferReader<'_>) -> BTreeMap<u16, Chunks> {
+fn find(reader: &mut RingReaders<'_>) -> BTreeMap<u16, Chunks> {
     // A writer may take one chunk behind the place that is looked at, and the next one before it.
     // So the first search says how far each sequence had come, and a second one misses nothing up
     // to there.
@@ -166,9 +171,9 @@ fn find(reader: &mut BufferReader<'_>) -> BTreeMap<u16, Chunks> {
 }
 
 /// Returns the chunks that are found on one way through the buffer.
-fn by_writer(reader: &mut BufferReader<'_>) -> BTreeMap<u16, Vec<ChunkInfo>> {
+fn by_writer(reader: &mut RingReaders<'_>) -> BTreeMap<u16, Vec<ChunkInfo>> {
     let mut by_writer: BTreeMap<u16, Vec<ChunkInfo>> = BTreeMap::new();
-    for info in reader.find(true) {
+    for info in reader.find() {
         by_writer.entry(info.writer_id).or_default().push(info);
     }
     by_writer
@@ -195,7 +200,7 @@ struct SnapshotCopy<'a> {
 /// Writes a sequence's `chunks`, the newest of which comes first. Returns the number of messages in
 /// the trace, and in the trace or counted.
 fn copy<'a>(
-    reader: &mut BufferReader<'_>,
+    reader: &mut RingReaders<'_>,
     trace: &mut Trace,
     writer_id: u16,
     chunks: impl DoubleEndedIterator<Item = &'a (ChunkInfo, Option<Arc<ChunkCopy>>)>,
@@ -208,7 +213,7 @@ fn copy<'a>(
 /// Passes the packets of a sequence's `chunks`, the newest of which comes first, to `to` in the
 /// order in which they were written.
 fn walk<'a>(
-    reader: &mut BufferReader<'_>,
+    reader: &mut RingReaders<'_>,
     chunks: impl DoubleEndedIterator<Item = &'a (ChunkInfo, Option<Arc<ChunkCopy>>)>,
     to: &mut impl PacketSink,
 ) {
@@ -235,7 +240,7 @@ fn walk<'a>(
 
 /// Counts the messages that a snapshot would have now.
 pub(in crate::session) fn count(core: &Core) -> Counts {
-    let mut reader = core.buffer.reader();
+    let mut reader = RingReaders::new(core);
     let mut counts = Counts::default();
     for (writer, chunks) in find(&mut reader) {
         let mut to = Counting { seal: Seal::new(sequence_id(writer)), counts: &mut counts };

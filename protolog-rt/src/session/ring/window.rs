@@ -25,10 +25,13 @@ impl Collected {
         all
     }
 
-    /// Keeps the newest chunks, of all sequences, that have at most so many bytes together, and at
-    /// least the newest one. Returns the time since which all are there.
+    /// Keeps the newest chunks, of all sequences but those of pinned messages, that have at most so
+    /// many bytes together, and at least the newest one. Returns the time since which all are
+    /// there.
     pub(in crate::session) fn limit(&mut self, bytes: usize) -> u64 {
-        let mut all: Vec<_> = self.chunks.values().flat_map(begins).collect();
+        let end = self.first_pinned.unwrap_or(u16::MAX);
+        let mut all: Vec<_> =
+            self.chunks.range(..end).flat_map(|(_, chunks)| begins(chunks)).collect();
         all.sort_unstable_by(|one, other| other.cmp(one));
         let (mut sum, mut since) = (0, 0);
         for (at, (time, size, _)) in all.into_iter().enumerate() {
@@ -38,7 +41,7 @@ impl Collected {
             }
             since = time;
         }
-        for chunks in self.chunks.values_mut() {
+        for (_, chunks) in self.chunks.range_mut(..end) {
             let too_old = begins(chunks).take_while(|(time, ..)| *time < since);
             if let Some((.., age)) = too_old.last() {
                 drop(chunks.split_off(&age));

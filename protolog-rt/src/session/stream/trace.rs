@@ -160,7 +160,8 @@ impl Trace {
         }
         let pid = self.core.pid;
         let buffer = self.core.buffer.stats();
-        self.own_packet(|to| trace_stats(to, &buffer));
+        let pinned_buffer = self.core.pinned().map(|pinned| pinned.buffer.stats());
+        self.own_packet(|to| trace_stats(to, &buffer, pinned_buffer.as_ref()));
         self.own_packet(|to| append_instant(to, pid, clock::boottime(), what));
         let (losses, reported) = self.totals();
         let passed_over = self.dictionary.passed_over(reported.iter().copied());
@@ -169,6 +170,7 @@ impl Trace {
         let groups = self.dictionary.groups(&counts, &losses);
         let messages = counts.messages();
         let mut summary = Summary { messages, bytes, losses, groups, buffer, ..Summary::default() };
+        summary.pinned_buffer = pinned_buffer;
         summary.passed_over = passed_over;
         summary.has_spans = counts.has_spans();
         TraceEnd { summary, reported, before: self.before, gap, error }
@@ -209,7 +211,9 @@ impl Trace {
 
     /// Reports the drops of threads that had no sequence.
     fn report_unattributed(&mut self) {
-        let mut losses = self.take_unreported(&self.core.unattributed);
+        let rings = self.core.arbiter.rings();
+        let mut losses: Vec<_> =
+            rings.flat_map(|ring| self.take_unreported(&ring.unattributed)).collect();
         let dictionary = &self.dictionary;
         if !self.core.is_scoped() {
             losses.extend(UNATTRIBUTED.take_since(&mut self.before, |group, severity| {
@@ -269,10 +273,12 @@ impl Trace {
 
     /// Returns all drops that the trace reports, with the names of groups and with their ids.
     fn totals(&self) -> (Vec<Loss>, Vec<LossCount>) {
-        self.core.reported.take(|lost| {
-            self.reported.add(lost.group, lost.cause, lost.count);
-            true
-        });
+        for ring in self.core.arbiter.rings() {
+            ring.reported.take(|lost| {
+                self.reported.add(lost.group, lost.cause, lost.count);
+                true
+            });
+        }
         let reported = self.reported.pending();
         (self.dictionary.losses(reported.iter().copied()), reported)
     }
@@ -339,10 +345,17 @@ fn is_set(before: &Clocks, now: &Clocks) -> bool {
     moved.unsigned_abs() >= MIN_CLOCK_STEP
 }
 
-/// Appends statistics of the buffer, in Perfetto's fields and in ours.
-fn trace_stats(to: &mut Message<'_, Heap>, stats: &BufferStats) {
-    to.nested(packet::TRACE_STATS)
-        .nested(trace_stats::BUFFER_STATS)
+/// Appends statistics of the buffers, in Perfetto's fields and in ours; those of the session's
+/// usual buffer last, as which readers take them.
+fn trace_stats(to: &mut Message<'_, Heap>, stats: &BufferStats, pinned: Option<&BufferStats>) {
+    let mut all = to.nested(packet::TRACE_STATS);
+    for stats in pinned.into_iter().chain([stats]) {
+        buffer_stats(&mut all, stats);
+    }
+}
+
+fn buffer_stats(to: &mut Message<'_, Heap>, stats: &BufferStats) {
+    to.nested(trace_stats::BUFFER_STATS)
         .uint64(buffer_stats::BYTES_WRITTEN, stats.bytes_written)
         .uint64(buffer_stats::CHUNKS_WRITTEN, stats.chunks_written)
         .uint64(buffer_stats::CHUNKS_OVERWRITTEN, stats.chunks_overwritten)
