@@ -232,10 +232,10 @@ impl Routes {
     fn write_to<P: Packet>(route: &mut Route, epoch: u32, head: Head, packet: &P, may_wait: bool) {
         let Some(arbiter) = route.arbiter() else { return };
         let (group, level) = (head.group(), head.level());
-        let takes = if P::IS_MESSAGE {
-            arbiter.takes(group, level, P::IS_FOR_ALL)
-        } else {
-            arbiter.takes_span(group, level)
+        let takes = match (P::IS_MESSAGE, P::IS_FOR_ALL) {
+            (true, false) => arbiter.is_enabled(group, level),
+            (true, true) => arbiter.takes(group, level, true),
+            (false, _) => arbiter.takes_span(group, level),
         };
         if !takes {
             return;
@@ -254,8 +254,12 @@ impl Routes {
     /// threads or of the host that this copy of the runtime has joined, a group's word is not this
     /// session's filter.
     pub(super) fn sole_writer(&self) -> *const Writer {
-        let mut own = self.iter().filter(|route| !route.arbiter().is_some_and(|it| it.is_pinned()));
-        let sole = own.next().filter(|_| own.next().is_none() && self.running == 1);
+        if self.running != 1 {
+            return std::ptr::null();
+        }
+        let is_usual = |route: &&Route| !route.arbiter().is_some_and(|it| it.is_pinned());
+        let mut usual = self.iter().filter(is_usual);
+        let sole = usual.next().filter(|_| usual.next().is_none());
         let collects = |route: &&Route| route.arbiter().is_some_and(|one| one.collects_stacks());
         let writer = sole.filter(|route| !collects(route)).and_then(Route::writer);
         // The host is asked for last: with several sessions each message comes here.
