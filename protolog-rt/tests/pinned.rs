@@ -116,16 +116,22 @@ fn what_is_pinned_is_what_was_named() {
     print_group(&Log::Disk, Some(Level::Error));
     e!(Log::Disk, "printed, too");
     print_group(&Log::Disk, None);
+    wtf!(Log::Net, "worse");
     chatter(CHATTER);
     let (trace, summary) = stop(session, dir);
     let lines = trace.messages();
-    let first: Vec<&str> = lines.iter().map(String::as_str).take(4).collect();
+    let first: Vec<&str> = lines.iter().map(String::as_str).take(5).collect();
     let long = format!("WARN Net a text net, and a long one: {}", "x".repeat(100));
-    let expected =
-        ["INFO Audit user 7", &long, "WARN Net made at run time: x", "ERROR Disk printed, too"];
+    let expected = [
+        "INFO Audit user 7",
+        &long,
+        "WARN Net made at run time: x",
+        "ERROR Disk printed, too",
+        "WTF Net worse",
+    ];
     assert_eq!(first, expected);
-    assert!(lines[4].starts_with("DEBUG Net chatter"), "{}", lines[4]);
-    assert_eq!(summary.messages + summary.lost(), CHATTER + 5);
+    assert!(lines[5].starts_with("DEBUG Net chatter"), "{}", lines[5]);
+    assert_eq!(summary.messages + summary.lost(), CHATTER + 6);
 }
 
 /// The two rings are one timeline.
@@ -277,7 +283,7 @@ fn threads_lose_no_error() {
 fn sequences_are_used_again() {
     const THREADS: u64 = 1_200;
     let (_lock, dir) = (lock_sessions(), temp_dir());
-    let session = builder(&dir).pin(pinned()).start().expect("start");
+    let session = builder(&dir).pin(pinned().buffer_size(RING)).start().expect("start");
     for number in 0..THREADS {
         thread::spawn(move || {
             d!(Log::Net, "debug %d", number);

@@ -110,6 +110,48 @@ fn a_killed_process_leaves_its_errors() {
     }
 }
 
+/// Of threads that have chunks left in the pinned ring, that have none, and that share a counter.
+#[test]
+fn what_a_pinned_ring_overwrote_is_counted_after_a_kill() {
+    const TEST: &str = "what_a_pinned_ring_overwrote_is_counted_after_a_kill";
+    const THREADS: u64 = 700;
+    const LATER: u64 = 20_000;
+    if let Some(dir) = child_directory() {
+        let pinned = Pinned::new().level(Level::Error).buffer_size(RING);
+        let builder = pinning().pin(pinned).record_at(dir.join("ring.rec"));
+        let _session = builder.start().expect("start");
+        let begun: Vec<_> = (0..THREADS)
+            .map(|number| {
+                let (end, ended) = std::sync::mpsc::channel::<()>();
+                let thread = thread::spawn(move || {
+                    e!(Log::Work, "error of thread %d", number);
+                    let _ = ended.recv();
+                });
+                (end, thread)
+            })
+            .collect();
+        for (end, thread) in begun {
+            drop(end);
+            thread.join().expect("the thread ends");
+        }
+        (0..LATER).for_each(|number| e!(Log::Work, "error %d", number));
+        println!("ready");
+        thread::sleep(Duration::from_secs(600));
+    }
+    let dir = temp_dir();
+    let child = command(TEST, dir.path()).stdout(Stdio::piped()).spawn();
+    let mut child = child.expect("start a process");
+    let mut lines = BufReader::new(child.stdout.take().expect("its output")).lines();
+    while lines.next().expect("it gets ready").expect("a line") != "ready" {}
+    child.kill().expect("kill it");
+    child.wait().expect("wait for it");
+    let log = recover(&dir.path().join("ring.rec"));
+    let texts = texts(&log);
+    assert_eq!(texts.last().expect("messages"), &format!("error {}", LATER - 1));
+    assert!(texts.len() < 6_000, "{}", texts.len());
+    assert_eq!(accounted(&log), THREADS + LATER);
+}
+
 /// Killed at any instant, with the pinned ring overwritten or not.
 #[test]
 fn a_process_that_is_killed_at_any_instant_loses_no_error() {
