@@ -278,7 +278,8 @@ fn threads_lose_no_error() {
     assert_eq!((accounted(&trace), summary.messages + summary.lost()), (all, all));
 }
 
-/// More threads than a session gives sequences of their own: those that ended are used again.
+/// More threads than a ring has chunks, and than a session gives sequences of their own: those that
+/// ended are used again, though the first message of each thread is for the other ring.
 #[test]
 fn sequences_are_used_again() {
     const THREADS: u64 = 1_200;

@@ -163,6 +163,7 @@ impl Routes {
                     self.push(Route::new(arbiter));
                 }
             });
+            self.iter().filter_map(Route::arbiter).for_each(|arbiter| arbiter.forget_if_many());
             return true;
         }
         running::with_current(|epoch, sessions| {

@@ -20,8 +20,8 @@ use super::super::owner::Owner;
 use super::Arbiter;
 use crate::level::GroupInfo;
 use crate::sync::{AtomicU16, Ordering};
-use protolog_core::Level;
 use protolog_core::chunk::{FIRST_PINNED_WRITER_ID, MAX_WRITER_ID};
+use protolog_core::{FillPolicy, Level};
 use protolog_shmem::Buffer;
 use std::sync::Arc;
 
@@ -131,6 +131,16 @@ impl Arbiter {
         match self.ring {
             Ring::WithPinned(_) => FIRST_PINNED_WRITER_ID - 1,
             Ring::Whole | Ring::Pinned(_) => MAX_WRITER_ID,
+        }
+    }
+
+    /// Forgets the writers of which nothing is left, where there are many: a thread that is new may
+    /// wait and allocate, and its first message need not be for this ring.
+    pub(in crate::writer) fn forget_if_many(&self) {
+        let mut writers = self.writers();
+        let is_many = writers.live.len() >= writers.forget_at.max(64);
+        if is_many && self.buffer.fill_policy() != FillPolicy::Stream {
+            self.forget_overwritten(&mut writers);
         }
     }
 
