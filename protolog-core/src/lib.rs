@@ -47,6 +47,7 @@ pub mod randomness;
 pub mod recorder;
 mod render;
 pub mod schema;
+mod span;
 mod template;
 mod template_error;
 
@@ -60,5 +61,6 @@ pub use loss::{LossCause, Unwritten};
 pub use names::{ArgumentNames, is_name};
 pub use param::{MAX_PARAMS, ParamKind, ParamMask};
 pub use render::{Arg, MISSING, render, render_one};
+pub use span::span_name;
 pub use template::{Conversion, Piece, Pieces, Template, Verb};
 pub use template_error::{Replacement, TemplateError, TemplateProblem};

@@ -77,6 +77,8 @@ pub mod packet {
     /// Ours, see [`super::refusal`]: a program that was asked to record this trace's session does
     /// not.
     pub const REFUSAL: u32 = 1010;
+    /// Ours, fixed64, beside the begin of a slice: the id of the span's template in the dictionary.
+    pub const SPAN_MESSAGE: u32 = 1011;
 }
 
 /// Our `TracePacket.REFUSAL`.
