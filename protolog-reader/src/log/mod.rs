@@ -27,6 +27,7 @@ use crate::losses::passed_over::PassedOver;
 use crate::losses::stats::Stats;
 use crate::sequences::session_filter::CommonFilter;
 use crate::sequences::thread::{Thread, Threads};
+use crate::spans;
 use crate::spans::around::{SpanAround, ThreadSlices};
 use crate::spans::slices::{SliceEdge, SliceRepair, Slices};
 use crate::spans::span_slice::SpanSlice;
@@ -96,7 +97,10 @@ impl Log {
         for it in &mut passed_over {
             it.group = group_of(&collected, it.thread, it.group);
         }
-        let slices = collected.slices.finish(convert);
+        let mut slices = collected.slices.finish(convert);
+        spans::names::name(&mut slices.list, |id| {
+            collected.dictionary.message(id).map(|known| (known.template(), known.names()))
+        });
         let thread_slices = ThreadSlices::of(&slices.list);
         let wall = routes.back_to(clock_id::REALTIME);
         let edges = 0..slices.edges.len();

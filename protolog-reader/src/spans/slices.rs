@@ -110,6 +110,7 @@ struct SliceEvent {
     thread: u32,
     entered: Option<u32>,
     progress: SpanProgress,
+    message: Option<u64>,
     name: Arc<str>,
     target: Arc<str>,
     args: Vec<SpanArg>,
@@ -216,10 +217,19 @@ impl SliceEvents {
                 args.iter().map(|arg: &SpanArg| own_bytes(&arg.name) + arg.value.capacity());
             self.text_bytes += texts.sum::<usize>() + args.capacity() * size_of::<SpanArg>();
             self.text_bytes += own_bytes(&name) + own_bytes(&target);
-            let (entered, progress) = beside(packet)?;
-            let event =
-                SliceEvent { moment, is_end, track, thread, entered, progress, name, target, args };
-            self.events.push(event);
+            let (entered, progress, message) = beside(packet)?;
+            self.events.push(SliceEvent {
+                moment,
+                is_end,
+                track,
+                thread,
+                entered,
+                progress,
+                message,
+                name,
+                target,
+                args,
+            });
         }
         Ok(())
     }
@@ -276,7 +286,16 @@ impl Slices {
     /// Applies the next event of a track, on which these slices are open.
     fn apply(&mut self, event: SliceEvent, on: &mut OpenTrack, may_end: bool) {
         let SliceEvent {
-            moment, is_end, track, thread, entered, progress, name, target, args, ..
+            moment,
+            is_end,
+            track,
+            thread,
+            entered,
+            progress,
+            message,
+            name,
+            target,
+            args,
         } = event;
         let (open, before) = (&mut on.slices, on.last.replace(moment.ns));
         if let Some(entered) = entered {
@@ -316,6 +335,7 @@ impl Slices {
                 thread,
                 entered,
                 progress,
+                message,
             });
             index
         };
@@ -344,10 +364,10 @@ impl Slices {
     }
 }
 
-/// The fields beside an event in its packet: the number of slices that the thread is in, and the
-/// span.
-fn beside(packet: Field<'_>) -> Result<(Option<u32>, SpanProgress), DecodeError> {
-    let (mut entered, mut progress) = (None, SpanProgress::default());
+/// The fields beside an event in its packet: the number of slices that the thread is in, the span,
+/// and the id of its template.
+fn beside(packet: Field<'_>) -> Result<(Option<u32>, SpanProgress, Option<u64>), DecodeError> {
+    let (mut entered, mut progress, mut message) = (None, SpanProgress::default(), None);
     for field in packet.as_message()? {
         let field = field?;
         match field.number {
@@ -355,10 +375,11 @@ fn beside(packet: Field<'_>) -> Result<(Option<u32>, SpanProgress), DecodeError>
             packet::SPAN_NUMBER => progress.number = Some(field.as_u64()?),
             packet::SPAN_BUSY => progress.busy = Some(field.as_u64()?),
             packet::SPAN_AGE => progress.age = Some(field.as_u64()?),
+            packet::SPAN_MESSAGE => message = Some(field.as_fixed64()?),
             _ => {}
         }
     }
-    Ok((entered, progress))
+    Ok((entered, progress, message))
 }
 
 /// An argument; none of a form that has no plain value.

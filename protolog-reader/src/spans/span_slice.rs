@@ -32,6 +32,8 @@ pub struct SpanSlice {
     /// The number of spans that the thread was in, if the trace says it.
     pub(crate) entered: Option<u32>,
     pub(crate) progress: SpanProgress,
+    /// The id of its template in the dictionary, of a span of the program's own calls.
+    pub(crate) message: Option<u64>,
 }
 
 /// The span of a slice, as far as the trace says it.
