@@ -26,6 +26,13 @@ pub fn call(input: TokenStream) -> TokenStream {
     call::expand(input)
 }
 
+/// Use the macro `span!` of `protolog_rt`. Takes what `call` takes.
+#[doc(hidden)]
+#[proc_macro]
+pub fn span(input: TokenStream) -> TokenStream {
+    call::expand_span(input)
+}
+
 /// Makes an enum's variants log groups.
 ///
 /// A group's full name is `crate::Enum::Variant`; its id is computed from it. On a variant,

@@ -1,8 +1,6 @@
 //! Items that expansions of the macros use. Not part of the API: they change with the macros, which
 //! are pinned to this version.
 
-#[cfg(not(feature = "macros"))]
-pub use crate::__no_proc_macros as call;
 pub use crate::arguments::{Arguments, Visitor};
 pub use crate::compiled::is_level_compiled;
 use crate::emit::emit;
@@ -14,21 +12,26 @@ pub use crate::note::GroupDef;
 pub use crate::note::{NoteBytes, new_named_note, new_note, note_size};
 pub use crate::site::DictionaryNote;
 use crate::site::Site;
+pub use crate::span::{TaskNumber, task_number};
 pub use crate::value::{Bool, Float, Int, Shown, Str, Uint, bool, float, int, string};
+#[cfg(not(feature = "macros"))]
+pub use crate::{__no_proc_macros as call, __no_proc_macros as span};
 pub use core::primitive::{bool, u8, u16, usize};
 #[cfg(feature = "macros")]
-pub use protolog_macros::call;
+pub use protolog_macros::{call, span};
 
 /// The run-time part of a log call. The compiler's error shows this name if a call is in a
 /// `const fn`.
 pub mod log_calls_cannot_stand_in_a_const_fn {
     use super::Emit;
+    use super::TaskNumber;
     use crate::arguments::Arguments;
     use crate::compiled::is_level_compiled;
     use crate::level::{self, ProtoLogGroup};
     use crate::log;
     use crate::note::{NoteBytes, NoteRef};
     use crate::site::{GroupLevel, Site};
+    use crate::span::{BeginSpan, Span, SpanSite};
     use protolog_core::Level;
 
     /// Returns true if the level is enabled for a session or the text output. Inlined with constant
@@ -91,6 +94,38 @@ pub mod log_calls_cannot_stand_in_a_const_fn {
     ) -> bool {
         let group_level = GroupLevel::new(group.info(), level);
         arguments.visit(Emit(Site { id, group_level, note: NoteRef::NONE }));
+        true
+    }
+
+    /// Begins `span` with `arguments`, for a call whose level is enabled. Returns true, as `log`.
+    #[inline]
+    #[allow(clippy::needless_pass_by_value)] // As in `is_enabled`.
+    pub fn begin<G: ProtoLogGroup>(
+        span: &mut Span,
+        (group, level): (G, Level),
+        (note, lengths): (&'static NoteBytes<[u8]>, u32),
+        task: TaskNumber,
+        arguments: impl Arguments,
+    ) -> bool {
+        let group_level = GroupLevel::new(group.info(), level);
+        let site = Site { id: note.id(), group_level, note: NoteRef::new(note) };
+        arguments.visit(BeginSpan { span, site: SpanSite { site, lengths, task } });
+        true
+    }
+
+    /// As `begin`, for a call in rewritten code, which has no note.
+    #[inline]
+    #[allow(clippy::needless_pass_by_value)] // As in `is_enabled`.
+    pub fn begin_rewritten<G: ProtoLogGroup>(
+        span: &mut Span,
+        id: u64,
+        (group, level): (G, Level),
+        task: TaskNumber,
+        arguments: impl Arguments,
+    ) -> bool {
+        let group_level = GroupLevel::new(group.info(), level);
+        let site = Site { id, group_level, note: NoteRef::NONE };
+        arguments.visit(BeginSpan { span, site: SpanSite { site, lengths: 0, task } });
         true
     }
 }

@@ -119,6 +119,7 @@
 //! | record what led to a crash | [`Builder::record`], a ring buffer in a file, and `protologtool recover` |
 //! | record many programs in one trace, of Perfetto's service | [`producer::connect`] |
 //! | switch groups from outside | [`init()`]; then the variable `PROTOLOG`, or `protologtool configuration` |
+//! | record how long something takes, and in what each message was logged | [`span!`], [`InSpan`] |
 //! | print lines on standard error | [`print_group`], or `log_to_text` |
 //! | record where a call came from | [`Builder::collect_stacktrace`] |
 //! | block instead of dropping when the buffer is full | [`Builder::wait_at_most`] |
@@ -230,6 +231,7 @@ mod rewritten;
 mod session;
 mod shown;
 mod site;
+mod span;
 mod stats;
 mod sync;
 mod sys;
@@ -256,6 +258,7 @@ pub use session::pinned::Pinned;
 pub use session::trigger::settings::{TriggerCounts, Triggers};
 pub use session::{Builder, RecordingPlace, Session};
 pub use shown::{AsDebug, Chain, Hex, chain, debug, hex};
+pub use span::{InSpan, Span};
 pub use stats::{BufferStats, GroupStats, Loss, PassedOver, Summary};
 pub use text::print_group;
 pub use value::{BoolArg, FloatArg, IntArg, StringArg};

@@ -5,8 +5,7 @@
 //! calls, so this code is flat, and hashes the note's bytes in place (the id is the hash of the
 //! bytes that follow the note's header). Odd-looking code saves statements: `a += b` is half of
 //! `a = a + b`, which also copies `a` and then the sum. A named constant is looked up in each call,
-//! a number is not. Rare cases have functions of their own, since entering a function takes time
-//! for each of its statements.
+//! a number is not. Rare cases have functions of their own: entering one takes time, too.
 //!
 //! Invariants
 //! - *format*: the bytes are those of [`protolog_core::note::encode`]; the hash is XXH3-64, the
@@ -23,6 +22,7 @@
 
 mod group;
 mod named;
+pub(crate) mod span;
 
 pub use group::GroupDef;
 pub use named::new_named_note;

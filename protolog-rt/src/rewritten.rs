@@ -75,6 +75,27 @@ macro_rules! __rewritten {
     }};
 }
 
+/// A rewritten span.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __rewritten_span {
+    ($level:expr, $group:expr, $id:literal [$($kind:ident)*] $(, $argument:expr)*) => {{
+        use $crate::__private::NoGroup as _;
+        let mut __protolog_span = $crate::Span::none();
+        // Without `if`, as in `__site!`.
+        let _: $crate::__private::bool = const { $group.__protolog_def().enabled && $crate::__private::is_level_compiled($level) }
+            && $crate::__private::log_calls_cannot_stand_in_a_const_fn::is_rewritten_enabled($id, $group, $level)
+            && $crate::__private::log_calls_cannot_stand_in_a_const_fn::begin_rewritten(
+                &mut __protolog_span,
+                $id,
+                ($group, $level),
+                $crate::__private::task_number(),
+                $crate::__rewritten_values!([$($kind)*] $(, $argument)*),
+            );
+        __protolog_span
+    }};
+}
+
 /// The converted arguments of a call: `(first, (second, ()))`.
 #[doc(hidden)]
 #[macro_export]

@@ -62,6 +62,53 @@ macro_rules! __site {
     }};
 }
 
+/// The code of a span whose template was checked, as [`__site!`]. `$lengths` are those of its name
+/// and its template ([`SpanSite`](crate::span::SpanSite)).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __span_site {
+    (
+        $level:expr, $group:expr, $facts:expr,
+        $note:ident, $template:literal, $length:literal, $mask:literal, $values:expr,
+        $lengths:literal $(,)?
+    ) => {{
+        use $crate::__private::NoGroup as _;
+        #[used]
+        #[unsafe(link_section = ".note.protolog")]
+        static __PROTOLOG_NOTE: $crate::__private::NoteBytes<
+            [$crate::__private::u8;
+                $crate::__private::note_size(
+                    $facts,
+                    $level,
+                    ::core::concat!(::core::module_path!(), $template, ::core::file!()),
+                )],
+        > = $crate::__private::$note(
+            $facts,
+            $level,
+            ::core::concat!(::core::module_path!(), "\0", $template, "\0"),
+            $length,
+            $mask,
+            ::core::file!(),
+            ::core::line!(),
+        );
+        let mut __protolog_span = $crate::Span::none();
+        // Without `if`, as in `__site!`.
+        let _: $crate::__private::bool =
+            $crate::__private::log_calls_cannot_stand_in_a_const_fn::is_enabled(
+                $group,
+                $level,
+                &__PROTOLOG_NOTE,
+            ) && $crate::__private::log_calls_cannot_stand_in_a_const_fn::begin(
+                &mut __protolog_span,
+                ($group, $level),
+                (&__PROTOLOG_NOTE, $lengths),
+                $crate::__private::task_number(),
+                $values,
+            );
+        __protolog_span
+    }};
+}
+
 /// The note with the dictionary in a file, see [`dictionary!`](crate::dictionary).
 #[doc(hidden)]
 #[macro_export]

@@ -14,7 +14,7 @@
 //! | [`fast`] | the fast path's encoder |
 //! | [`intern`], [`cursor`] | strings that a chunk has; stores into it |
 //! | [`thread_state`], [`reentrancy`], [`routes`], [`spares`], [`scope`] | where a thread's messages go; signal handlers |
-//! | [`mod@slice`], [`track`], [`stack`] | packets with more than a message |
+//! | [`mod@slice`], [`prepared`], [`annotations`], [`track`], [`stack`] | packets with more than a message |
 //! | [`drops`] | counting messages that are dropped |
 //! | [`call_cache`] | calls of groups with rules that a thread made last |
 //! | [`sampled`] | messages that say at which rate they were sampled |
@@ -31,6 +31,7 @@
 //!   that packet.
 #![allow(unsafe_code)] // Access to what belongs to the writer's thread.
 
+pub(crate) mod annotations;
 pub(crate) mod arbiter;
 pub(crate) mod arg_slice;
 pub(crate) mod args;
@@ -51,13 +52,13 @@ pub(crate) mod owner;
 mod packet;
 mod path;
 mod plan;
+pub(crate) mod prepared;
 pub(crate) mod reclaim;
 mod reentrancy;
 mod routes;
 pub(crate) mod running;
 pub(crate) mod sampled;
 pub(crate) mod scope;
-#[cfg_attr(not(feature = "tracing"), allow(dead_code))] // Only that bridge writes slices.
 pub(crate) mod slice;
 mod spares;
 mod split;
@@ -66,15 +67,14 @@ pub(crate) mod state;
 #[cfg(test)]
 mod tests;
 mod thread_state;
-#[cfg_attr(not(feature = "tracing"), allow(dead_code))]
-// Only that bridge asks for the current track.
 pub(crate) mod track;
 
 pub(crate) use call_cache::{Decision, Recalled, RecalledCall, Sought, known_state, recall};
 pub(crate) use drops::{count_held_back, drop_message};
 pub(crate) use held_back::HeldBack;
 pub(crate) use path::{
-    write_message, write_packet, write_to_all, write_to_rings, write_with_stack,
+    write_message, write_packet, write_slice, write_slice_to_all, write_to_all, write_to_rings,
+    write_with_stack,
 };
 pub(crate) use reentrancy::{ReentrancyGuard, guarded};
 pub use routes::prepare_thread;

@@ -4,8 +4,8 @@
 mod common;
 
 use common::record;
-use protolog_core::message_id;
-use protolog_rt::{Builder, Level, ProtoLogGroup, d, e, i, protolog, v, w, wtf};
+use protolog_core::{message_id, named_message_id};
+use protolog_rt::{Builder, Level, ProtoLogGroup, d, e, i, protolog, span, v, w, wtf};
 use std::cell::Cell;
 
 #[derive(Clone, Copy, Debug)]
@@ -70,4 +70,31 @@ fn groups_equal_those_of_the_derive() {
             ("rewritten::Log::Off", "Off", false)
         ]
     );
+}
+
+#[test]
+fn a_rewritten_span_has_the_names_of_the_dictionary() {
+    let id = named_message_id(
+        "rewritten",
+        "request %d of %s",
+        ",host",
+        Level::Info,
+        "rewritten::Log::Net",
+    );
+    assert_eq!(id, 0x7e8f_a2f6_c852_c69f, "{id:#x}");
+    let (n, host) = (7_u16, String::from("example.org"));
+    let recording = record(Builder::enable_all);
+    drop(span!(Log::Net, @0x7e8fa2f6c852c69f [d s], n, host));
+    drop(span!(Same::Net, "request %d of %s", n, host = host));
+    drop(span!(Level::Warn, Log::Disk, @0x2 []));
+    let bytes = std::fs::read(&recording.stop().path).expect("read the trace");
+    let log = protolog_reader::Trace::from_bytes(bytes).with_slices().read().expect("a log");
+    let line = |slice: &protolog_reader::SpanSlice| {
+        let args = slice.args.iter().map(|arg| format!(" {}={}", arg.name, arg.value));
+        format!("{} {}{}", slice.target, slice.name, args.collect::<String>())
+    };
+    let request = "rewritten::Log::Net request 1=7 host=example.org";
+    // The last one is in no dictionary.
+    let expected = [request, request, "rewritten::Log::Disk "];
+    assert_eq!(log.slices().iter().map(line).collect::<Vec<_>>(), expected);
 }

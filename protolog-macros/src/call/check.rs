@@ -5,7 +5,7 @@ use super::parse::{Argument, Call, target_len};
 use crate::problem::Problem;
 use crate::tokens::{ends_of, split_at_commas};
 use proc_macro::{Ident, Literal, TokenStream, TokenTree};
-use protolog_core::{ParamKind, Template, as_log_call, first_placeholder, is_name};
+use protolog_core::{ParamKind, Template, as_log_call, first_placeholder, is_name, span_name};
 
 /// A call that was checked.
 pub(super) struct Checked {
@@ -15,6 +15,10 @@ pub(super) struct Checked {
     pub(super) length: usize,
     /// True if an argument has a name.
     pub(super) has_names: bool,
+    /// Bytes of a span's name, with which the template begins.
+    pub(super) name_length: usize,
+    /// Bytes of the template without the names of arguments.
+    pub(super) template_length: usize,
     /// The kinds of the arguments, packed.
     pub(super) mask: u64,
     /// The kind of each argument.
@@ -44,12 +48,14 @@ pub(super) fn check(call: &Call) -> Result<Checked, Problem> {
     check_count(call, &text, &template)?;
     let kinds = template.conversions().map(|conversion| conversion.verb.kind()).collect();
     let (mask, has_names) = (template.mask().bits(), !names.is_empty());
+    let (name_length, template_length) = (span_name(&text.value).len(), text.value.len());
     if has_names {
         text.value.push('\0');
         text.value.push_str(&names);
         literal = Literal::string(&text.value);
     }
-    Ok(Checked { template: literal, length: text.value.len(), has_names, mask, kinds })
+    let length = text.value.len();
+    Ok(Checked { template: literal, length, has_names, name_length, template_length, mask, kinds })
 }
 
 /// The template is something else than a literal.

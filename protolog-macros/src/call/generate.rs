@@ -2,6 +2,7 @@
 //!
 //! Tokens are gathered in vectors: each stream that is made is a call of the compiler.
 
+use super::Kind;
 use super::check::Checked;
 use super::parse::{Argument, Call};
 use crate::tokens::{braced, colons, macro_call, path, with_commas};
@@ -9,8 +10,8 @@ use proc_macro::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenSt
 use protolog_core::ParamKind;
 
 /// `$crate::__site! { level, group, group.__protolog_def(), new_note, "template", length, mask,
-/// (first, (second, ())), }`
-pub(super) fn checked(call: &Call, checked: &Checked) -> TokenStream {
+/// (first, (second, ())), }`; of a span `$crate::__span_site! { …, lengths, }`
+pub(super) fn checked(call: &Call, checked: &Checked, kind: Kind) -> TokenStream {
     let site = Span::call_site();
     let values = call.arguments.iter().zip(&checked.kinds).rfold(
         group(Delimiter::Parenthesis, Vec::new(), site),
@@ -36,21 +37,28 @@ pub(super) fn checked(call: &Call, checked: &Checked) -> TokenStream {
     ] {
         input.extend([punct(',', site), part]);
     }
+    if kind == Kind::Span {
+        let lengths = checked.name_length | checked.template_length << 16;
+        let lengths = Literal::u32_suffixed(lengths as u32);
+        input.extend([punct(',', site), TokenTree::Literal(lengths)]);
+    }
+    let name = if kind == Kind::Span { "__span_site" } else { "__site" };
     let mut site_call = call.runtime.clone();
     site_call.extend(colons(site));
-    site_call.extend([ident("__site", site), punct('!', site)]);
+    site_call.extend([ident(name, site), punct('!', site)]);
     site_call.push(group(Delimiter::Brace, input, site));
     site_call.into_iter().collect()
 }
 
 /// `{ error $crate::__refused! { level, group, first, second, } }`
-pub(super) fn refused(call: &Call, error: TokenStream) -> TokenStream {
+pub(super) fn refused(call: &Call, error: TokenStream, kind: Kind) -> TokenStream {
     let site = Span::call_site();
     let arguments = call.arguments.iter().map(|argument| &argument.tokens);
     let parts = [&call.level, &call.group].into_iter().chain(arguments);
     let parts = parts.map(|part| part.iter().cloned().collect());
     let runtime = call.runtime.iter().cloned().collect();
-    let rest = macro_call(path(&runtime, &["__refused"], site), with_commas(parts), site);
+    let name = if kind == Kind::Span { "__refused_span" } else { "__refused" };
+    let rest = macro_call(path(&runtime, &[name], site), with_commas(parts), site);
     braced([error, rest].into_iter().collect(), site)
 }
 

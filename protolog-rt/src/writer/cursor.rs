@@ -158,6 +158,14 @@ impl Cursor {
         }
     }
 
+    /// As [`Self::short_bytes`], where most are more than 32 and at most 128.
+    #[inline(always)]
+    pub(super) fn moderate_bytes(&mut self, bytes: &[u8]) {
+        if bytes.len() > 128 || !self.copy_ends::<64>(bytes) && !self.copy_ends::<32>(bytes) {
+            self.bytes(bytes);
+        }
+    }
+
     /// Appends a byte that is filled in later.
     #[inline(always)]
     pub(super) fn skip_size(&mut self) -> SizeByte {

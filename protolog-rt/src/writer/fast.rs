@@ -10,6 +10,9 @@
 #![allow(unsafe_code)] // Promises about sizes.
 #![allow(clippy::inline_always)] // One function per signature: its parts must not be calls.
 
+use super::annotations::{
+    AROUND_ARGUMENT, BOOL_VALUE, DOUBLE_VALUE, INT_VALUE, STRING_VALUE, UINT_VALUE, put_named,
+};
 use super::args::Args;
 use super::cursor::Cursor;
 use super::intern::{ChunkStrings, Interner, Lookup};
@@ -62,6 +65,15 @@ pub unsafe trait FastArgs: Args {
     /// Appends the fields of the message; `iid` is the id of the next new string.
     #[doc(hidden)]
     fn put_params(&self, to: &mut Cursor, found: Self::Found, iid: &mut u32);
+
+    /// The most bytes that [`Self::put_annotations`] appends, but for names.
+    #[doc(hidden)]
+    fn annotations_room(&self) -> usize;
+
+    /// Appends the arguments as those of a slice, with names from the front of the list. Those
+    /// without names have their numbers, the first of them `NUMBERS[index]`.
+    #[doc(hidden)]
+    fn put_annotations(&self, to: &mut Cursor, names: &mut &[u8], index: usize);
 }
 
 /// The strings that a message brings.
@@ -136,6 +148,14 @@ unsafe impl FastArgs for () {
 
     #[inline(always)]
     fn put_params(&self, _: &mut Cursor, (): (), _: &mut u32) {}
+
+    #[inline(always)]
+    fn annotations_room(&self) -> usize {
+        0
+    }
+
+    #[inline(always)]
+    fn put_annotations(&self, _: &mut Cursor, _: &mut &[u8], _: usize) {}
 }
 
 // SAFETY: *bound*: each function does what those of the first argument and of the rest do.
@@ -167,6 +187,18 @@ where
         self.0.put_param(to, found.0, iid);
         self.1.put_params(to, found.1, iid);
     }
+
+    #[inline(always)]
+    fn annotations_room(&self) -> usize {
+        self.0.annotation_room() + self.1.annotations_room()
+    }
+
+    #[inline(always)]
+    fn put_annotations(&self, to: &mut Cursor, names: &mut &[u8], index: usize) {
+        let arg = self.0;
+        put_named(to, (names, index), arg.text_len(), |to| arg.put_value(to));
+        self.1.put_annotations(to, names, index + 1);
+    }
 }
 
 /// One argument of a list. Its functions do for it what those of [`FastArgs`] do for all.
@@ -184,6 +216,17 @@ pub unsafe trait FastArg: Copy {
     #[inline(always)]
     fn put_string(self, _: &mut Cursor, _: Self::Found, _: &mut Interner<'_>) {}
     fn put_param(self, to: &mut Cursor, found: Self::Found, iid: &mut u32);
+    #[inline(always)]
+    fn annotation_room(self) -> usize {
+        AROUND_ARGUMENT
+    }
+    /// Appends the value of a slice's argument: at most 11 bytes, or those of a text and four more.
+    fn put_value(self, to: &mut Cursor);
+    /// The bytes of a text.
+    #[inline(always)]
+    fn text_len(self) -> usize {
+        0
+    }
 }
 
 // SAFETY: *bound*: the tag's byte, and a varint of at most ten.
@@ -200,6 +243,11 @@ unsafe impl FastArg for Int {
     fn put_param(self, to: &mut Cursor, (): (), _: &mut u32) {
         to.number::<0>(INT_PARAM, zigzag(self.0));
     }
+
+    #[inline(always)]
+    fn put_value(self, to: &mut Cursor) {
+        to.number::<0>(INT_VALUE, self.0 as u64);
+    }
 }
 
 // SAFETY: *bound*: the tag's byte, and a varint of at most ten.
@@ -215,6 +263,11 @@ unsafe impl FastArg for Uint {
     #[inline(always)]
     fn put_param(self, to: &mut Cursor, (): (), _: &mut u32) {
         to.number::<1>(INT_PARAM, self.0);
+    }
+
+    #[inline(always)]
+    fn put_value(self, to: &mut Cursor) {
+        to.number::<0>(UINT_VALUE, self.0);
     }
 }
 
@@ -233,6 +286,12 @@ unsafe impl FastArg for Float {
         to.put1(FLOAT_PARAM);
         to.put8(self.0.to_bits(), 8);
     }
+
+    #[inline(always)]
+    fn put_value(self, to: &mut Cursor) {
+        to.put1(DOUBLE_VALUE);
+        to.put8(self.0.to_bits(), 8);
+    }
 }
 
 // SAFETY: *bound*: the tag's byte, and one.
@@ -249,6 +308,11 @@ unsafe impl FastArg for Bool {
     fn put_param(self, to: &mut Cursor, (): (), _: &mut u32) {
         to.put1(BOOL_PARAM);
         to.put1(self.0.into());
+    }
+
+    #[inline(always)]
+    fn put_value(self, to: &mut Cursor) {
+        to.put4(u32::from(BOOL_VALUE) | u32::from(self.0) << 8, 2);
     }
 }
 
@@ -286,6 +350,22 @@ unsafe impl FastArg for Str<'_> {
         *iid += !found.is_known as u32;
         to.put1(STRING_PARAM);
         to.put1(own as u8);
+    }
+
+    #[inline(always)]
+    fn annotation_room(self) -> usize {
+        AROUND_ARGUMENT + self.0.len()
+    }
+
+    #[inline(always)]
+    fn put_value(self, to: &mut Cursor) {
+        to.size(STRING_VALUE.into(), 1, self.0.len());
+        to.short_bytes(self.0.as_bytes());
+    }
+
+    #[inline(always)]
+    fn text_len(self) -> usize {
+        self.0.len()
     }
 }
 

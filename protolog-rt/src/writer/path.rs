@@ -39,8 +39,10 @@ use super::intern::{ChunkStrings, Interner, SHORT};
 use super::own::{Moment, Own};
 use super::packet::Packet;
 use super::plan::{Base, size_field};
+use super::prepared::PreparedSlice;
 use super::routes::ThreadRoutes;
 use super::running;
+use super::slice::SliceForAll;
 use super::stack::{self, WithStack};
 use super::thread_state::{EXITED, GUARDED, READY, ThreadState, UNROUTED};
 use super::{Head, Writer};
@@ -106,6 +108,29 @@ pub(crate) fn write_to_rings<A: Args>(head: Head, args: &A) {
     }
 }
 
+/// Writes a prepared slice, the fast path in line.
+#[inline]
+pub(crate) fn write_slice(head: Head, slice: &PreparedSlice<'_>) {
+    // SAFETY: the state is used here only, on this thread.
+    let thread = unsafe { ThreadState::current() };
+    if thread.phase() != READY {
+        return write_packet(head, slice);
+    }
+    thread.begin();
+    let Some(writer) = thread.writer() else {
+        return write_to_each::<PreparedSlice<'_>, _>(head, slice);
+    };
+    writer.gate.enter();
+    // SAFETY: *busy*: this is the writer's thread, and what interrupts it sees the phase.
+    let own = unsafe { &mut *writer.own.get() };
+    let is_written = writer.fast_slice(own, slice);
+    writer.gate.exit();
+    thread.end();
+    if !is_written {
+        write_packet(head, slice);
+    }
+}
+
 /// Writes a message with the thread's stack trace, whether or not a session asks for those.
 pub(crate) fn write_with_stack<A: Args>(head: Head, args: &A) {
     let phase = ThreadState::with(ThreadState::phase);
@@ -123,15 +148,23 @@ pub(crate) fn write_with_stack<A: Args>(head: Head, args: &A) {
 
 /// Writes a message to all sessions, whatever they record of its group.
 pub(crate) fn write_to_all<A: Args>(head: Head, args: &A) {
+    write_for_all(head, &ForAll(args));
+}
+
+/// As [`write_to_all`], for a slice.
+pub(crate) fn write_slice_to_all<P: Packet>(head: Head, slice: &P) {
+    write_for_all(head, &SliceForAll(slice));
+}
+
+fn write_for_all<P: Packet>(head: Head, packet: &P) {
     let phase = ThreadState::with(ThreadState::phase);
-    let packet = ForAll(args);
     if !matches!(phase, READY | UNROUTED) {
-        return write_unrouted::<ForAll<'_, A>, _>(phase, head, packet);
+        return write_unrouted::<P, _>(phase, head, packet);
     }
     if phase == UNROUTED {
-        pass_on(head, &packet);
+        pass_on(head, packet);
     }
-    write_to_each::<ForAll<'_, A>, _>(head, packet);
+    write_to_each::<P, _>(head, packet);
 }
 
 /// The time that was read for a message that leaves the fast path; none if it was not, or if it is

@@ -116,7 +116,6 @@ pub(crate) fn epoch() -> u32 {
 }
 
 /// Returns the number of forks between this process and the first one that recorded.
-#[cfg(feature = "tracing")]
 pub(crate) fn forks() -> u32 {
     (READERS.load(Ordering::Relaxed) >> FORKS_SHIFT) as u32
 }

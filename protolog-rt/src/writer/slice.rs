@@ -19,8 +19,10 @@ use super::plan::{Base, Plan};
 use crate::level::AtHost;
 use crate::sync::{AtomicU64, Ordering};
 use crate::sys::copies;
+use protolog_core::hash;
 use protolog_core::schema::packet;
 use protozero::wire::{WireType, packed_varint, tag, varint_len};
+use protozero::{Fixed, Writer};
 use std::cell::Cell;
 
 /// The first byte of such a packet.
@@ -35,7 +37,46 @@ pub(crate) struct Slice<'a> {
     pub(crate) beside: &'a [u8],
 }
 
-/// The number of spans of `tracing` that had a slice.
+/// The span of a slice.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SpanProgress {
+    /// Its number in the process, from 1; 0 of a span that has this slice only.
+    pub(crate) number: u64,
+    /// At the begin, the id of its template; 0 without one.
+    pub(crate) message: u64,
+    /// At the end of a slice, if there were others: the nanoseconds of all of them, and those since
+    /// the span was made.
+    pub(crate) times: Option<(u64, u64)>,
+}
+
+impl SpanProgress {
+    /// Encodes the fields beside the event of a slice that is in so many others, and returns their
+    /// length.
+    pub(crate) fn encode(self, depth: u32, to: &mut [u8; MAX_BESIDE]) -> Option<usize> {
+        let mut writer = Writer::new(Fixed::new(to));
+        let mut fields = writer.message();
+        fields.uint32(packet::SLICE_DEPTH, depth);
+        if self.number != 0 {
+            fields.uint64(packet::SPAN_NUMBER, self.number);
+        }
+        if self.message != 0 {
+            fields.fixed64(packet::SPAN_MESSAGE, self.message);
+        }
+        if let Some((busy, age)) = self.times {
+            fields.uint64(packet::SPAN_BUSY, busy).uint64(packet::SPAN_AGE, age);
+        }
+        Some(writer.finish().ok()?.length as usize)
+    }
+
+    /// Returns the id that ties the slices of the span together in Perfetto: the same in no other
+    /// process.
+    pub(crate) fn flow(self) -> u64 {
+        let process = u128::from(std::process::id());
+        hash(&(process << 64 | u128::from(self.number)).to_le_bytes()) | 1
+    }
+}
+
+/// The number of spans that had a slice, and may have several.
 static SPANS: AtomicU64 = AtomicU64::new(0);
 
 /// Returns a number, from 1, that no other span of the process has, also of other copies of the
@@ -75,6 +116,10 @@ pub(crate) const MAX_SLICE: usize = 2048;
 /// The most bytes beside them.
 pub(crate) const MAX_BESIDE: usize = 48;
 
+/// A slice of a call that a rule switches on: for all sessions, whatever they record of its group.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SliceForAll<'a, P>(pub(super) &'a P);
+
 // SAFETY: *planned*: the tag's byte, the varint of the length, the fields, those beside them, and
 // the time as it was measured with its tag.
 unsafe impl Packet for Slice<'_> {
@@ -101,5 +146,29 @@ unsafe impl Packet for Slice<'_> {
         to.bytes(self.event);
         to.bytes(self.beside);
         to.varint(TIMESTAMP, plan.delta);
+    }
+}
+
+// SAFETY: *planned*: what the slice promises, since all is passed on to it.
+unsafe impl<P: Packet> Packet for SliceForAll<'_, P> {
+    type Measured = P::Measured;
+    const IS_MESSAGE: bool = P::IS_MESSAGE;
+    const IS_FOR_ALL: bool = true;
+    const HAS_STRINGS: bool = P::HAS_STRINGS;
+
+    fn pass_on(&self, head: Head, host: &AtHost) {
+        self.0.pass_on(head, host);
+    }
+
+    fn plan(&self, base: Base, known: Option<ChunkStrings<'_>>) -> (Plan, P::Measured) {
+        self.0.plan(base, known)
+    }
+
+    fn size(&self, plan: &Plan) -> usize {
+        self.0.size(plan)
+    }
+
+    fn encode(&self, to: &mut Cursor, id: u64, plan: (&Plan, P::Measured), interner: Interner<'_>) {
+        self.0.encode(to, id, plan, interner);
     }
 }

@@ -58,13 +58,14 @@ pub(crate) struct ParsedPacket {
 const PYTHON_LIMIT: u64 = 5_000;
 
 /// Paths of the fields that we add to Perfetto's schema.
-const OUR_FIELDS: [&str; 9] = [
+const OUR_FIELDS: [&str; 10] = [
     "1000",
     "1001",
     "1003",
     "1004",
     "1005",
     "1006",
+    "1011",
     "protolog_message.1000",
     "protolog_viewer_config.messages.1000",
     "trace_stats.buffer_stats.1000",

@@ -23,13 +23,14 @@ use super::sites;
 use super::span_fields::{MAX_NAME, SpanFields, shortened};
 use crate::clock::boottime;
 use crate::site::GroupLevel;
-use crate::writer::slice::{MAX_BESIDE, MAX_SLICE, Slice, enter_span, leave_span, next_span};
+use crate::writer::slice::{
+    MAX_BESIDE, MAX_SLICE, Slice, SpanProgress, enter_span, leave_span, next_span,
+};
 use crate::writer::track::current_track;
 use crate::writer::{self, Head, running};
-use protolog_core::hash;
-use protolog_core::schema::{packet, track_event};
+use protolog_core::schema::track_event;
 use protozero::{Fixed, Heap, Message, Writer};
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tracing_core::span::Id;
@@ -41,7 +42,7 @@ use tracing_subscriber::registry::LookupSpan;
 const MAX_DEPTH: usize = 64;
 
 /// A span, for all layers of its registry.
-struct Span {
+struct TracedSpan {
     fields: SpanFields,
     /// Its number in the process, from 1; 0 before it has a slice.
     number: AtomicU64,
@@ -95,15 +96,6 @@ struct Begun {
     forks: u32,
 }
 
-/// A span at the begin or end of one of its slices.
-#[derive(Clone, Copy, Default)]
-struct SpanProgress {
-    number: u64,
-    /// At the end of a slice, if there were others: the nanoseconds of all of them, and those since
-    /// the span was made.
-    times: Option<(u64, u64)>,
-}
-
 /// The fields of the end of a slice.
 #[derive(Default)]
 struct SpanEnd {
@@ -114,9 +106,6 @@ struct SpanEnd {
 
 thread_local! {
     static STACK: RefCell<SpanStack> = const { RefCell::new(SpanStack::new()) };
-    /// The thread's track, and the epoch of sessions in which it was computed: after a fork it is
-    /// another.
-    static TRACK: Cell<(u32, u64)> = const { Cell::new((0, 0)) };
 }
 
 /// Returns a number for another layer.
@@ -138,11 +127,11 @@ pub(super) fn add_fields<S>(
     let mut fields = EventFields::new();
     record(&mut fields);
     let mut extensions = span.extensions_mut();
-    if extensions.get_mut::<Span>().is_none() {
-        extensions.insert(Span::new(layer));
+    if extensions.get_mut::<TracedSpan>().is_none() {
+        extensions.insert(TracedSpan::new(layer));
     }
     // Another layer of the registry has added the same.
-    let Some(span) = extensions.get_mut::<Span>().filter(|span| span.layer == layer) else {
+    let Some(span) = extensions.get_mut::<TracedSpan>().filter(|span| span.layer == layer) else {
         return;
     };
     fields.for_each_annotation(|name, value| span.fields.set(name, value));
@@ -162,19 +151,19 @@ where
             return;
         };
         let extensions = span.extensions();
-        let span = extensions.get::<Span>();
+        let span = extensions.get::<TracedSpan>();
         let is_on = is_on(metadata);
-        let number = if is_on { span.map_or(0, Span::number) } else { 0 };
+        let number = if is_on { span.map_or(0, TracedSpan::number) } else { 0 };
+        let progress = SpanProgress { number, message: 0, times: None };
         let fill = |to: &mut Message<'_, Fixed<'_>>| {
             to.uint32(track_event::TYPE, track_event::TYPE_SLICE_BEGIN)
                 .string(track_event::CATEGORIES, shortened(metadata.target(), MAX_NAME))
                 .string(track_event::NAME, shortened(metadata.name(), MAX_NAME))
-                .fixed64(track_event::FLOW_IDS, flow(number));
+                .fixed64(track_event::FLOW_IDS, progress.flow());
             if let Some(span) = span {
                 span.fields.append(0, to);
             }
         };
-        let progress = SpanProgress { number, times: None };
         // By now it is known whether there is a host.
         let depth = enter_span();
         // Before the time of the event, and at the end after the fields were encoded: the sum is
@@ -208,7 +197,7 @@ where
         // By the time that the end is written, the span may be closed.
         if let Some(begun) = entered[at].begun {
             let mut extensions = span.extensions_mut();
-            let end = extensions.get_mut::<Span>().map(|span| span.end(layer, begun));
+            let end = extensions.get_mut::<TracedSpan>().map(|span| span.end(layer, begun));
             stack.waiting.push((at, end.unwrap_or_default()));
         }
         stack.end_exited();
@@ -226,7 +215,7 @@ fn with_stack(f: impl FnOnce(&mut SpanStack)) {
     });
 }
 
-impl Span {
+impl TracedSpan {
     fn new(layer: u32) -> Self {
         let (fields, number) = (SpanFields::default(), AtomicU64::new(0));
         Self { fields, number, made: boottime(), layer, slices: 0, busy: 0 }
@@ -259,7 +248,7 @@ impl Span {
             self.busy = self.busy.saturating_add(now.saturating_sub(begun.at));
         }
         let times = (self.slices > 1).then(|| (self.busy, now.saturating_sub(self.made)));
-        SpanEnd { fields, span: SpanProgress { number: self.number(), times } }
+        SpanEnd { fields, span: SpanProgress { number: self.number(), message: 0, times } }
     }
 }
 
@@ -314,41 +303,14 @@ fn write(
     let mut memory = [0; MAX_SLICE];
     let mut writer = Writer::new(Fixed::new(&mut memory));
     let mut event = writer.message();
-    event.uint64(track_event::TRACK_UUID, track());
+    event.uint64(track_event::TRACK_UUID, current_track());
     fill(&mut event);
     let Ok(done) = writer.finish() else { return false };
     let length = done.length as usize;
     let mut beside = [0; MAX_BESIDE];
-    let Some(beside_length) = encode_beside(depth, span, &mut beside) else { return false };
+    let Some(beside_length) = span.encode(depth, &mut beside) else { return false };
     let head = Head { id: 0, group_level: GroupLevel::new(group, level) };
     let slice = Slice { event: &memory[..length], beside: &beside[..beside_length] };
     writer::write_packet(head, &slice);
     true
-}
-
-/// Encodes the fields beside the event of a slice, and returns their length.
-fn encode_beside(depth: u32, span: SpanProgress, to: &mut [u8]) -> Option<usize> {
-    let mut writer = Writer::new(Fixed::new(to));
-    let mut fields = writer.message();
-    fields.uint32(packet::SLICE_DEPTH, depth).uint64(packet::SPAN_NUMBER, span.number);
-    if let Some((busy, age)) = span.times {
-        fields.uint64(packet::SPAN_BUSY, busy).uint64(packet::SPAN_AGE, age);
-    }
-    Some(writer.finish().ok()?.length as usize)
-}
-
-fn track() -> u64 {
-    let epoch = running::epoch();
-    let (asked, known) = TRACK.get();
-    if asked == epoch {
-        return known;
-    }
-    let track = current_track();
-    TRACK.set((epoch, track));
-    track
-}
-
-/// The id that ties the slices of a span together in Perfetto: the same in no other process.
-fn flow(number: u64) -> u64 {
-    hash(&(u128::from(std::process::id()) << 64 | u128::from(number)).to_le_bytes()) | 1
 }

@@ -48,6 +48,7 @@ const RT: Layers = Layers {
                 "panic",
                 "init",
                 "emit",
+                "span",
                 "foreign",
                 "arguments",
                 "macros",

@@ -1,0 +1,173 @@
+//! The spans that a thread is in.
+//!
+//! Slices of a track are nested, and a guard may be dropped at any time, or never. So the end of a
+//! span ends all spans within it first, whose own guards then find that they are over. A guard
+//! finds its span by a number that no other span of the thread has.
+//!
+//! Invariants: a thread writes at most one end for each begin that it wrote, the innermost first,
+//! and none for a begin of the process that this one was forked from. What a signal handler begins,
+//! it ends, so between two steps here the list is as it was.
+
+use super::SpanSite;
+use super::event;
+use crate::level;
+use crate::log::{self, FastArgs};
+use crate::site::GroupLevel;
+use crate::site::key as site_key;
+use crate::writer::arg_slice::ArgSlice;
+use crate::writer::slice::{SpanProgress, enter_span, leave_span};
+use crate::writer::{Head, running};
+use protolog_core::Arg;
+use std::cell::Cell;
+
+/// Spans that are deeper have no slices.
+const MAX_DEPTH: usize = 64;
+
+/// A span that a thread has entered.
+struct ThreadSpan {
+    /// Its number on the thread, from 1.
+    serial: Cell<u64>,
+    /// Its number in the process, if it may have several slices; else 0.
+    number: Cell<u64>,
+    /// None if the entry is of no span.
+    group_level: Cell<Option<GroupLevel>>,
+    /// The number of spans that the thread was in, of whatever kind.
+    depth: Cell<u32>,
+    /// The number of forks between the process that began it and the first one. The top bit is set
+    /// if all sessions have its begin, whatever they record of its group.
+    forks: Cell<u32>,
+}
+
+/// See [`ThreadSpan::forks`].
+const IS_FOR_ALL: u32 = 1 << 31;
+
+impl ThreadSpan {
+    const fn none() -> Self {
+        Self {
+            serial: Cell::new(0),
+            number: Cell::new(0),
+            group_level: Cell::new(None),
+            depth: Cell::new(0),
+            forks: Cell::new(0),
+        }
+    }
+}
+
+/// The spans that a thread has entered, outermost first.
+struct ThreadSpans {
+    list: [ThreadSpan; MAX_DEPTH],
+    /// The number of those that are in use.
+    len: Cell<usize>,
+    /// The serial number of the newest one.
+    newest: Cell<u64>,
+}
+
+/// A key has the index in its lowest bits, and the serial number above.
+const INDEX_BITS: u32 = MAX_DEPTH.ilog2();
+
+thread_local! {
+    /// Without a destructor, so it is there as long as the thread.
+    static SPANS: ThreadSpans = const {
+        ThreadSpans {
+            list: [const { ThreadSpan::none() }; MAX_DEPTH],
+            len: Cell::new(0),
+            newest: Cell::new(0),
+        }
+    };
+}
+
+/// Begins a span, and returns its key; 0 if no session records it.
+#[inline]
+pub(super) fn begin<A: FastArgs>(span: &SpanSite, args: &A) -> u64 {
+    let mut forks = running::forks();
+    if !span.site.group_level.is_trace_only() {
+        match log::with_slice(args, |args| asked(span, args)) {
+            Some(true) => forks |= IS_FOR_ALL,
+            Some(false) => {}
+            None => return 0,
+        }
+    }
+    SPANS.with(|spans| {
+        let index = spans.len.get();
+        let Some(entry) = spans.list.get(index) else { return 0 };
+        let number = span.task.number();
+        let head = Head { id: span.site.id, group_level: span.site.group_level };
+        let serial = spans.newest.get() + 1;
+        spans.newest.set(serial);
+        let depth = enter_span();
+        let progress = SpanProgress { number, message: head.id, times: None };
+        event::write_begin(head, (depth, progress, forks & IS_FOR_ALL != 0), span, args);
+        entry.serial.set(serial);
+        entry.number.set(number);
+        entry.group_level.set(Some(head.group_level));
+        entry.depth.set(depth);
+        entry.forks.set(forks);
+        spans.len.set(index + 1);
+        serial << INDEX_BITS | index as u64
+    })
+}
+
+/// Asks the rules of a call, where there are any, or who else takes it: text output shows no spans.
+/// None if no session records it; true if all do, whatever they record of its group.
+#[cold]
+fn asked(span: &SpanSite, args: &[Arg<'_>]) -> Option<bool> {
+    let (site, (group, level)) = (span.site, span.site.group_level.parts());
+    let head = Head { id: site.id, group_level: site.group_level };
+    let mut rule = log::state(head, site.note);
+    if log::may_be_sampled(rule) {
+        let key = site_key(site.note, site.id);
+        rule = log::pass_asked(head, key, rule, &ArgSlice(args))?.state;
+    }
+    let is_recorded = if rule.is_traced() {
+        level::is_recording()
+    } else {
+        !rule.is_untraced() && group.is_trace_enabled(level)
+    };
+    is_recorded.then_some(rule.is_traced())
+}
+
+/// Ends the span with this key, those within it first, unless it is over.
+#[inline(never)]
+pub(super) fn end(key: u64, times: Option<(u64, u64)>) {
+    SPANS.with(|spans| {
+        let index = key as usize % MAX_DEPTH;
+        let is_it = |entry: &ThreadSpan| entry.serial.get() == key >> INDEX_BITS;
+        let Some(entry) = spans.list.get(index).filter(|entry| is_it(entry)) else { return };
+        if spans.len.get() <= index {
+            return;
+        }
+        while spans.len.get() > index + 1 {
+            let last = spans.len.get() - 1;
+            let Some(inner) = spans.list.get(last) else { break };
+            inner.end(None);
+            spans.len.set(last);
+        }
+        entry.end(times);
+        spans.len.set(index);
+    });
+}
+
+impl ThreadSpan {
+    /// Writes its end, unless its begin is of another process. The span counts until then: what a
+    /// signal handler begins meanwhile is within it, and has an entry of its own.
+    #[inline]
+    fn end(&self, times: Option<(u64, u64)>) {
+        let forks = self.forks.get();
+        let is_own = forks & !IS_FOR_ALL == running::forks();
+        if let Some(group_level) = self.group_level.get().filter(|_| is_own) {
+            let progress = SpanProgress { number: self.number.get(), message: 0, times };
+            let head = Head { id: 0, group_level };
+            event::write_end(head, (self.depth.get(), progress, forks & IS_FOR_ALL != 0));
+        }
+        leave_span();
+    }
+}
+
+/// Returns the number in the process of the span with this key; 0 without one.
+pub(super) fn number_of(key: u64) -> u64 {
+    SPANS.with(|spans| {
+        let entry = spans.list.get(key as usize % MAX_DEPTH);
+        let entry = entry.filter(|entry| entry.serial.get() == key >> INDEX_BITS);
+        entry.map_or(0, |entry| entry.number.get())
+    })
+}
