@@ -25,7 +25,7 @@ pub(crate) struct Case {
 const PRELUDE: &str = "\
 use crate::effects::*;
 use crate::{AppLog, block_on};
-use protolog_rt::{Level, d, e, i, protolog, v, w, wtf};
+use protolog_rt::{Level, d, e, i, protolog, span, v, w, wtf};
 pub fn run() {
 ";
 

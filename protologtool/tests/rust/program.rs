@@ -65,7 +65,7 @@ impl Built {
         run(Command::new(program).arg(&trace));
         let system = Memory::default();
         system.add_file("trace", fs::read(&trace).unwrap());
-        let words = ["protologtool", "read-log", "trace", "--format", format];
+        let words = ["protologtool", "read-log", "trace", "--spans=around", "--format", format];
         let exit = cli::run(words.map(OsString::from), &system);
         assert_eq!(exit, Exit::Done, "{}", system.errors());
         system.out().lines().map(|line| without_times(line, format)).collect()

@@ -6,7 +6,7 @@ use super::named::{self, target_len};
 use super::resolve::{Entity, PathResolver, Space};
 use super::tokens::{Path, Spans, content, is_punct, plain, shown, split_at_commas};
 use super::walk::{MacroCall, Surroundings};
-use super::{RustShape, literal};
+use super::{RustShape, SPAN, literal};
 use crate::call::{Call, Text};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::groups::Groups;
@@ -29,6 +29,14 @@ pub(super) struct LogMacro {
     pub(super) name: String,
     /// Its level; none where the call says it.
     pub(super) level: Option<Level>,
+}
+
+impl LogMacro {
+    /// Returns whether a span's level stands before these parts: a literal would be its template.
+    fn has_level(&self, rest: &[Vec<TokenTree>]) -> bool {
+        let is_literal = |part: &[TokenTree]| matches!(part, [TokenTree::Literal(_)]);
+        self.name == SPAN && matches!(rest, [group, _, ..] if !is_literal(group))
+    }
 }
 
 /// The result of reading a macro call.
@@ -62,6 +70,7 @@ impl InvocationReader<'_> {
         let spans = self.place.spans;
         let parts = parts(call.input, spans)?;
         let (level, rest) = match (log.level, parts.split_first()) {
+            (Some(_), Some((level, rest))) if log.has_level(rest) => (self.level(level)?, rest),
             (Some(level), _) => (level, &parts[..]),
             (None, Some((level, rest))) if rest.len() >= 2 => (self.level(level)?, rest),
             (None, _) => return Err(usage(call, log, &parts)),

@@ -55,15 +55,19 @@ use std::sync::Arc;
 pub(crate) const RUNTIME: &str = "protolog_rt";
 
 /// The runtime's macros, with their levels where they have one.
-const MACROS: [(&str, Option<Level>); 7] = [
+const MACROS: [(&str, Option<Level>); 8] = [
     ("d", Some(Level::Debug)),
     ("v", Some(Level::Verbose)),
     ("i", Some(Level::Info)),
     ("w", Some(Level::Warn)),
     ("e", Some(Level::Error)),
     ("wtf", Some(Level::Wtf)),
+    (SPAN, Some(Level::Info)),
     ("protolog", None),
 ];
+
+/// The macro of spans, of which a level may stand before the group.
+const SPAN: &str = "span";
 
 /// The runtime's module that has the macros under other names, and those names.
 const LEVELS: &str = "levels";
