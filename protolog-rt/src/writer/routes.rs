@@ -236,7 +236,8 @@ impl Routes {
         let takes = match (P::IS_MESSAGE, P::IS_FOR_ALL) {
             (true, false) => arbiter.is_enabled(group, level),
             (true, true) => arbiter.takes(group, level, true),
-            (false, _) => arbiter.takes_span(group, level),
+            (false, false) => arbiter.takes_span(group, level),
+            (false, true) => !arbiter.is_pinned(),
         };
         if !takes {
             return;
