@@ -23,6 +23,9 @@ enum Log {
 /// Name and family of a program, and the directory of its files.
 const VARIABLE: &str = "PROTOLOG_TEST_FAMILY";
 
+/// The time that programs have to answer, also on a busy machine.
+const AFTER: Duration = Duration::from_secs(2);
+
 /// A program that was started.
 struct Program {
     child: Child,
@@ -98,7 +101,7 @@ fn a_program_of_these_tests() {
     let Ok(given) = env::var(VARIABLE) else { return };
     let [name, family, dir] = given.splitn(3, '|').collect::<Vec<_>>()[..] else { unreachable!() };
     let triggers = Triggers::to(Path::new(dir).join(format!("{name}.pftrace")));
-    let triggers = triggers.on_level(Level::Error).after(Duration::from_millis(200));
+    let triggers = triggers.on_level(Level::Error).after(AFTER);
     let triggers = if family == "-" { triggers } else { triggers.family(family) };
     let session = Session::builder().enable_all().triggers(triggers).start().expect("start");
     let server = control::serve().expect("listen");
@@ -119,7 +122,7 @@ fn a_program_of_these_tests() {
             ("other", _) => {
                 // Another session of the same program, for which an error is no event.
                 let triggers = Triggers::to(Path::new(dir).join(format!("{name}-other.pftrace")));
-                let triggers = triggers.family(family).after(Duration::from_millis(200));
+                let triggers = triggers.family(family).after(AFTER);
                 let builder = Session::builder().enable_all().triggers(triggers);
                 others.push(builder.start().expect("start"));
                 println!("> done");

@@ -22,7 +22,7 @@ public final class Family {
     public static void main(String[] args) throws Exception {
         new Init().groups(AppLog.values()).start();
         Triggers triggers = Triggers.to(Path.of(args[1]).resolve(args[0] + ".pftrace")).onLevel(LogLevel.ERROR)
-                .after(Duration.ofMillis(200)).family("shop");
+                .after(Duration.ofSeconds(2)).family("shop");
         Session session = Session.builder().enableAll().triggers(triggers).start();
         ProtoLog.d(NET, "%s works", args[0]);
         System.out.println("ready");
