@@ -183,7 +183,11 @@ extern "C" fn on_signal(
     if flags & libc::SA_RESETHAND != 0 {
         BEFORE[index].store(libc::SIG_DFL, Ordering::Release);
     }
+    let gave_way = give_way_to_abort(signal);
     call(before, flags, (signal, info, context));
+    if gave_way {
+        catch_abort_again();
+    }
     let Ok(now) = action(signal, None) else { return };
     if now.sa_sigaction != handler() && is_fault {
         // The handler gave up: the instruction faults again, for whoever is there now.
@@ -195,6 +199,29 @@ extern "C" fn on_signal(
         // next one is marked again, and ends the process as it would without us.
         BEFORE[index].store(libc::SIG_DFL, Ordering::Release);
         let _ = action(signal, Some(&ours(libc::SA_ONSTACK, now.sa_mask)));
+    }
+}
+
+/// Gives SIGABRT its default action while a handler of the program runs for another signal. Such a
+/// handler may abort, as the standard library's does after its report of a stack overflow; and the
+/// alternate stack need not have room for a second frame: with AVX-512 two of them take 7 KiB of 8.
+/// The first signal's mark is there already. Returns whether it was ours.
+fn give_way_to_abort(signal: libc::c_int) -> bool {
+    let index = FATAL_SIGNALS.iter().position(|(known, _)| *known as libc::c_int == libc::SIGABRT);
+    let had_none =
+        index.is_some_and(|index| BEFORE[index].load(Ordering::Acquire) == libc::SIG_DFL);
+    signal != libc::SIGABRT
+        && had_none
+        && action(libc::SIGABRT, None).is_ok_and(|now| now.sa_sigaction == handler())
+        && action(libc::SIGABRT, Some(&default())).is_ok()
+}
+
+/// Catches SIGABRT as before, unless the program wants something else by now.
+fn catch_abort_again() {
+    if let Ok(now) = action(libc::SIGABRT, None) {
+        if now.sa_sigaction == libc::SIG_DFL {
+            let _ = action(libc::SIGABRT, Some(&ours(libc::SA_ONSTACK, now.sa_mask)));
+        }
     }
 }
 
