@@ -33,6 +33,7 @@ mod read;
 mod requests;
 mod sequences;
 mod short_threads;
+mod spans;
 mod stop;
 mod texts;
 
@@ -72,7 +73,8 @@ fn run(words: &[String]) -> Option<()> {
         ["turns", name, turns] => off::run(name, turns.parse().ok()?),
         ["calls", case, calls] => {
             let calls = calls.parse().ok()?;
-            hot::calls(case, calls).or_else(|| texts::calls(case, calls))
+            let spans = || spans::calls(case, calls);
+            hot::calls(case, calls).or_else(|| texts::calls(case, calls)).or_else(spans)
         }
         ["threads", threads, shape, calls] => {
             hot::threads(threads.parse().ok()?, shape, calls.parse().ok()?)

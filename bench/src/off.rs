@@ -2,7 +2,7 @@
 //! enabled and left out by a rule.
 
 use crate::counted;
-use protolog_rt::{Builder, Init, Level, ProtoLogGroup, Session, d};
+use protolog_rt::{Builder, Init, Level, ProtoLogGroup, Session, d, span};
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
@@ -29,7 +29,7 @@ static WORD: AtomicU32 = AtomicU32::new(0);
 type Turns = fn(u64);
 
 /// The candidates by name. None uses the number of the turn, so that the loop is the same for all.
-const CANDIDATES: [(&str, Turns); 6] = [
+const CANDIDATES: [(&str, Turns); 7] = [
     ("empty", |turns| counted(turns, |_| ())),
     ("load", |turns| {
         counted(turns, |_| {
@@ -39,6 +39,9 @@ const CANDIDATES: [(&str, Turns); 6] = [
         });
     }),
     ("protolog", |turns| counted(turns, |_| d!(Off::Group, "%d %d", 5, 7))),
+    ("span", |turns| {
+        counted(turns, |_| drop(span!(Off::Group, "%d %d", 5, 7)));
+    }),
     ("ruled", |turns| {
         let session = recorded(|builder| builder.log_from(Level::Wtf));
         rule_another();

@@ -14,7 +14,7 @@
 //! and statics of the runtime have addresses that only the linker knows.
 
 use harness::{Calls, Candidate, Joined, JoinedCandidate, Logger, Shape, with_calls};
-use protolog_rt::{Builder, Init, Level, ProtoLogGroup, Session, d, e, i};
+use protolog_rt::{Builder, Init, Level, ProtoLogGroup, Session, d, e, i, span};
 use std::hint::black_box;
 use std::marker::PhantomData;
 use std::path::Path;
@@ -81,6 +81,7 @@ fn turns_of(name: &str, turns: u64) -> Option<()> {
     match name {
         "empty" => counted(turns, |_| ()),
         "protolog" => counted(turns, |_| d!(Group::Off, "%d %d", 5, 7)),
+        "span" => counted(turns, |_| drop(span!(Group::Off, "%d %d", 5, 7))),
         "ruled" => {
             let session = recorded(|builder| builder.log_from(Level::Wtf));
             rule_another();
@@ -127,9 +128,7 @@ fn calls_of(case: &str, calls: u64) -> Option<()> {
     let dir = tempfile::tempdir().expect("make a temporary directory");
     if case == "limited" {
         // More than any loop makes. A rule is the program's, whichever session it comes with.
-        drop(recorded(|builder| {
-            builder.enable_all().limit("verbose", "1000000/s burst 1000000")
-        }));
+        drop(recorded(|builder| builder.enable_all().limit("verbose", "1000000/s burst 1000000")));
     }
     let logger = User::<Ring>::open(&dir.path().join("one"));
     let second = (case == "two-sessions").then(|| User::<Ring>::open(&dir.path().join("two")));
@@ -143,6 +142,12 @@ fn calls_of(case: &str, calls: u64) -> Option<()> {
         "two-sessions" | "limited" => with_calls(&logger, Shape::TwoInts, Repeat(calls)),
         "new-8" => new(&texts(8)),
         "new-40" => new(&texts(40)),
+        "span-two-ints" => Repeat(calls).run(|number| {
+            let _span = span!(Group::On, "request %d of %d", number, 7_u64);
+        }),
+        "span-text" => Repeat(calls).run(|_| {
+            let _span = span!(Group::On, "request %s", path = "/index.html");
+        }),
         _ => with_calls(&logger, Shape::of(case)?, Repeat(calls)),
     }
     if let Some(second) = second {
@@ -234,6 +239,8 @@ fn others(number: u64, text: &str) {
     e!(Group::Other, "%d, %s", number, text);
     e!(Group::Other, "%d, %d, %f", number, number, number as f64);
     e!(Group::Other, "%s", text);
+    let _span = span!(Group::Other, "other %d %d", number, number);
+    let _span = span!(Group::Other, "other %s", text);
 }
 
 impl<K: Kind> Logger for User<K> {

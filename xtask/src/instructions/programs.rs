@@ -10,7 +10,7 @@ use crate::{Result, callgrind, shell, toolchain, workspace};
 const REPETITIONS: u64 = 50_000;
 
 /// Names in the table, and the work of the programs.
-const CALLS: [(&str, [&str; 2]); 12] = [
+const CALLS: [(&str, [&str; 2]); 15] = [
     ("switched off", ["turns", "protolog"]),
     ("switched off beside one by a rule", ["turns", "ruled"]),
     ("passed over by sampling", ["turns", "passed-over"]),
@@ -23,6 +23,9 @@ const CALLS: [(&str, [&str; 2]); 12] = [
     ("an integer and a new text, 40 bytes", ["calls", "new-40"]),
     ("two integers to two sessions", ["calls", "two-sessions"]),
     ("two integers, let through by a limit", ["calls", "limited"]),
+    ("a span switched off", ["turns", "span"]),
+    ("a span of two integers", ["calls", "span-two-ints"]),
+    ("a span with a text", ["calls", "span-text"]),
 ];
 
 /// Messages of two traces: the difference of their instructions is that of their messages alone.
@@ -46,9 +49,8 @@ pub(super) fn count(toolchain: Option<&str>) -> Result<Vec<(String, Counts)>> {
     let calls = CALLS.iter().enumerate();
     let mut rows: Vec<_> =
         calls.map(|(index, (name, _))| ((*name).to_owned(), counts(index))).collect();
-    for (name, count) in count_reads(&workspace)? {
-        rows.push((name.to_owned(), [Some(count), None, None]));
-    }
+    let reads = count_reads(&workspace)?.into_iter();
+    rows.extend(reads.map(|(name, count)| (name.to_owned(), [Some(count), None, None])));
     Ok(rows)
 }
 
@@ -87,10 +89,7 @@ struct Builds<'a> {
 
 impl<'a> Builds<'a> {
     fn new(toolchain: Option<&'a str>) -> Result<Self> {
-        let mut target = workspace::target_dir()?;
-        if toolchain.is_some() {
-            target.push("other-rust");
-        }
+        let target = workspace::target_dir()?.join(toolchain.map_or("", |_| "other-rust"));
         Ok(Self { toolchain, target })
     }
 
