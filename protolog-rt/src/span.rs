@@ -1,4 +1,4 @@
-//! Spans: how long something takes, as a guard of the [`span!`](crate::span) macro.
+//! Spans: how long something takes, as a guard of the [`span!`](crate::span!) macro.
 //!
 //! ```text
 //! span!                      begin, unless switched off -> entered.rs: the thread's spans -> event.rs: the packet
@@ -24,7 +24,7 @@ use crate::site::Site;
 use protolog_core::Level;
 use std::marker::PhantomData;
 
-/// A span that the thread is in until this guard is dropped. [`span!`](crate::span) returns it.
+/// A span that the thread is in until this guard is dropped. [`span!`](crate::span!) returns it.
 ///
 /// It belongs to its thread, so it can't be sent to another one: a future that holds one over an
 /// `await` can't be spawned on several threads. For futures there is [`InSpan::in_span`].
