@@ -3,5 +3,6 @@
 
 pub(crate) mod around;
 pub(crate) mod names;
+pub(crate) mod slice_event;
 pub(crate) mod slices;
 pub(crate) mod span_slice;

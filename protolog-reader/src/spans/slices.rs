@@ -1,9 +1,10 @@
-//! Slices: the spans of the `tracing` bridge, as threads entered and left them.
+//! Slices: spans, those of the program's own calls and of the `tracing` bridge, as threads entered
+//! and left them.
 //!
-//! A slice is two events on a track, which may be far apart. They are collected with the packets,
-//! and matched by time after the last one. Names and arguments may be interned, as Perfetto's SDK
-//! writes them. Of a trace that is being written, the events so far are matched, and the slices
-//! that are open then are kept for the ends that follow.
+//! A slice is two events on a track, which may be far apart. They are collected with the packets
+//! ([`slice_event`](super::slice_event)), and matched by time after the last one. Of a trace that
+//! is being written, the events so far are matched, and the slices that are open then are kept for
+//! the ends that follow.
 //!
 //! Events of ours have the depth of their slices. So where an end was lost, the next event of the
 //! thread says it: a slice that can't be open then had ended by that time. An end whose begin was
@@ -13,40 +14,16 @@
 //! Invariants: slices of a track are nested; an end belongs to the innermost slice that is open, or
 //! to that of its depth. One without a begin is counted, and a slice without an end is open until
 //! the trace ends, or the next event of which it can't be. Memory is in proportion to the events,
-//! or to the open slices of a trace that is being written: events share a text that is interned,
-//! however many refer to it.
+//! or to the open slices of a trace that is being written.
 
 use foldhash::HashMap;
 use std::mem;
-use std::sync::Arc;
 
-use protolog_core::schema::{debug_annotation, packet, track_event};
 use protozero::{DecodeError, Field};
 
 use crate::clocks::Moment;
-use crate::sequences::sequence_state::parse_interned;
-use crate::sequences::thread;
-use crate::spans::span_slice::{SpanArg, SpanProgress, SpanSlice};
-
-/// `InternedData.event_categories`, `event_names` and `debug_annotation_names`.
-const INTERNED: [u32; 3] = [CATEGORIES, NAMES, ARG_NAMES];
-const CATEGORIES: u32 = 1;
-const NAMES: u32 = 2;
-const ARG_NAMES: u32 = 3;
-/// `TrackEvent.category_iids`
-const CATEGORY_IIDS: u32 = 3;
-/// `TrackEvent.name_iid`
-const NAME_IID: u32 = 10;
-/// `DebugAnnotation.name_iid`
-const ARG_NAME_IID: u32 = 1;
-/// `TracePacketDefaults.track_event_defaults`
-const TRACK_EVENT_DEFAULTS: u32 = 11;
-/// `TrackEventDefaults.track_uuid`
-const DEFAULT_TRACK: u32 = 11;
-
-/// The most bytes of the categories of an event that has several: two bytes of it name one, however
-/// long that is.
-const MOST_OF_SEVERAL: usize = 256;
+use crate::spans::slice_event::{SequenceNames, SliceEvent, SliceStack};
+use crate::spans::span_slice::SpanSlice;
 
 /// A begin or an end of a slice.
 #[derive(Clone, Copy, Debug)]
@@ -82,40 +59,6 @@ pub(crate) struct SliceEvents {
 /// Stacks of slices, the innermost last.
 type Tracks<T> = HashMap<SliceStack, Vec<T>>;
 
-/// The place where slices are nested.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum SliceStack {
-    /// A track, by its id and its process's fingerprint: processes with one pid use the same track
-    /// ids.
-    Track(u64, Option<u64>),
-    /// That of a thread, where an event names no track.
-    Thread(u32),
-    /// That of a sequence of which no thread is known.
-    Sequence(u32),
-}
-
-/// The state of a sequence.
-#[derive(Debug, Default)]
-struct SequenceNames {
-    /// Interned strings, by field and id.
-    names: HashMap<(u32, u64), Arc<str>>,
-    default_track: u64,
-}
-
-#[derive(Debug)]
-struct SliceEvent {
-    moment: Moment,
-    is_end: bool,
-    track: SliceStack,
-    thread: u32,
-    entered: Option<u32>,
-    progress: SpanProgress,
-    message: Option<u64>,
-    name: Arc<str>,
-    target: Arc<str>,
-    args: Vec<SpanArg>,
-}
-
 /// Slices that were matched.
 #[derive(Debug, Default)]
 pub(crate) struct Slices {
@@ -147,15 +90,7 @@ impl SliceEvents {
 
     /// Takes the interned strings of a packet.
     pub(crate) fn intern(&mut self, sequence: u32, interned: Field<'_>) -> Result<(), DecodeError> {
-        for field in interned.as_message()? {
-            let field = field?;
-            if INTERNED.contains(&field.number) {
-                let (iid, bytes, _) = parse_interned(field)?;
-                let names = &mut self.sequences.entry(sequence).or_default().names;
-                names.insert((field.number, iid), String::from_utf8_lossy(bytes).into());
-            }
-        }
-        Ok(())
+        self.sequences.entry(sequence).or_default().intern(interned)
     }
 
     /// Takes the track of events that name none.
@@ -164,72 +99,21 @@ impl SliceEvents {
         sequence: u32,
         defaults: Field<'_>,
     ) -> Result<(), DecodeError> {
-        for field in defaults.as_message()? {
-            let field = field?;
-            if field.number != TRACK_EVENT_DEFAULTS {
-                continue;
-            }
-            for field in field.as_message()? {
-                let field = field?;
-                if field.number == DEFAULT_TRACK {
-                    self.sequences.entry(sequence).or_default().default_track = field.as_u64()?;
-                }
-            }
-        }
-        Ok(())
+        self.sequences.entry(sequence).or_default().set_defaults(defaults)
     }
 
     /// Takes an event, with the packet that it is in, if it is one of a slice.
     pub(crate) fn event(
         &mut self,
         sequence: u32,
-        (thread, process): (u32, Option<u64>),
+        of: (u32, Option<u64>),
         moment: Moment,
-        (event, packet): (Field<'_>, Field<'_>),
+        fields: (Field<'_>, Field<'_>),
     ) -> Result<(), DecodeError> {
         let state = self.sequences.entry(sequence).or_default();
-        let name_of = |kind: u32, iid: u64| state.names.get(&(kind, iid)).cloned();
-        let (mut kind, mut track) = (0, state.default_track);
-        let mut targets: Vec<Arc<str>> = Vec::new();
-        let (mut name, mut args) = (Arc::default(), Vec::new());
-        for field in event.as_message()? {
-            let field = field?;
-            match field.number {
-                track_event::TYPE => kind = field.as_u32()?,
-                track_event::TRACK_UUID => track = field.as_u64()?,
-                track_event::NAME => name = text(field)?.into(),
-                NAME_IID => name = name_of(NAMES, field.as_u64()?).unwrap_or_default(),
-                track_event::CATEGORIES => targets.push(text(field)?.into()),
-                CATEGORY_IIDS => targets.extend(name_of(CATEGORIES, field.as_u64()?)),
-                track_event::DEBUG_ANNOTATIONS => args.extend(arg(field, name_of)?),
-                _ => {}
-            }
-        }
-        if [track_event::TYPE_SLICE_BEGIN, track_event::TYPE_SLICE_END].contains(&kind) {
-            let is_end = kind == track_event::TYPE_SLICE_END;
-            let target = joined(targets);
-            let track = match (track, thread) {
-                (0, thread::UNKNOWN) => SliceStack::Sequence(sequence),
-                (0, thread) => SliceStack::Thread(thread),
-                (track, _) => SliceStack::Track(track, process),
-            };
-            let texts =
-                args.iter().map(|arg: &SpanArg| own_bytes(&arg.name) + arg.value.capacity());
-            self.text_bytes += texts.sum::<usize>() + args.capacity() * size_of::<SpanArg>();
-            self.text_bytes += own_bytes(&name) + own_bytes(&target);
-            let (entered, progress, message) = beside(packet)?;
-            self.events.push(SliceEvent {
-                moment,
-                is_end,
-                track,
-                thread,
-                entered,
-                progress,
-                message,
-                name,
-                target,
-                args,
-            });
+        if let Some(event) = SliceEvent::read(state, (sequence, of), moment, fields)? {
+            self.text_bytes += event.text_bytes();
+            self.events.push(event);
         }
         Ok(())
     }
@@ -285,24 +169,13 @@ impl SliceEvents {
 impl Slices {
     /// Applies the next event of a track, on which these slices are open.
     fn apply(&mut self, event: SliceEvent, on: &mut OpenTrack, may_end: bool) {
-        let SliceEvent {
-            moment,
-            is_end,
-            track,
-            thread,
-            entered,
-            progress,
-            message,
-            name,
-            target,
-            args,
-        } = event;
-        let (open, before) = (&mut on.slices, on.last.replace(moment.ns));
+        let (time, is_end, entered) = (event.moment.ns, event.is_end, event.entered);
+        let (open, before) = (&mut on.slices, on.last.replace(time));
         if let Some(entered) = entered {
             let entered = entered.saturating_add(u32::from(is_end));
-            self.end_lost(open, (entered, track), moment.ns);
+            self.end_lost(open, (entered, event.track), time);
         }
-        let (index, begin, begin_args) = (self.list.len() as u32, moment.ns, args.len());
+        let index = self.list.len() as u32;
         let slice = if is_end {
             let of_open = |slice: &mut u32| self.list[*slice as usize].entered;
             // The begin of an outer slice is not that of this end.
@@ -311,35 +184,35 @@ impl Slices {
             let Some(slice) = open.pop_if(|slice| is_its(of_open(slice))) else {
                 self.unmatched += 1;
                 // Without an event before it, nothing says since when it can have been open.
-                self.repair(track, before, false);
+                self.repair(event.track, before, false);
                 return;
             };
             let ended = &mut self.list[slice as usize];
-            (ended.end, ended.may_end) = (Some(moment.ns), false);
-            ended.progress = progress.or(ended.progress);
-            ended.args.extend(args);
+            (ended.end, ended.may_end) = (Some(time), false);
+            ended.progress = event.progress.or(ended.progress);
+            ended.args.extend(event.args);
             slice
         } else {
             let depth = open.len() as u32;
             open.push(index);
             self.list.push(SpanSlice {
-                begin,
+                begin: time,
                 end: None,
                 ended_by: None,
-                name,
-                target,
-                args,
-                begin_args,
+                name: event.name,
+                target: event.target,
+                begin_args: event.args.len(),
+                args: event.args,
                 depth,
                 may_end,
-                thread,
+                thread: event.thread,
                 entered,
-                progress,
-                message,
+                progress: event.progress,
+                message: event.message,
             });
             index
         };
-        self.edges.push(SliceEdge { time: moment.ns, slice, is_end });
+        self.edges.push(SliceEdge { time, slice, is_end });
     }
 
     /// Ends the slices that can't be open any more when the thread is in so many: their ends were
@@ -361,142 +234,5 @@ impl Slices {
         if let (SliceStack::Track(track, _), Some(time)) = (track, time) {
             self.repairs.push(SliceRepair { track, time, is_end });
         }
-    }
-}
-
-/// The fields beside an event in its packet: the number of slices that the thread is in, the span,
-/// and the id of its template.
-fn beside(packet: Field<'_>) -> Result<(Option<u32>, SpanProgress, Option<u64>), DecodeError> {
-    let (mut entered, mut progress, mut message) = (None, SpanProgress::default(), None);
-    for field in packet.as_message()? {
-        let field = field?;
-        match field.number {
-            packet::SLICE_DEPTH => entered = Some(field.as_u32()?),
-            packet::SPAN_NUMBER => progress.number = Some(field.as_u64()?),
-            packet::SPAN_BUSY => progress.busy = Some(field.as_u64()?),
-            packet::SPAN_AGE => progress.age = Some(field.as_u64()?),
-            packet::SPAN_MESSAGE => message = Some(field.as_fixed64()?),
-            _ => {}
-        }
-    }
-    Ok((entered, progress, message))
-}
-
-/// An argument; none of a form that has no plain value.
-fn arg(
-    field: Field<'_>,
-    name_of: impl Fn(u32, u64) -> Option<Arc<str>>,
-) -> Result<Option<SpanArg>, DecodeError> {
-    let (mut name, mut value) = (Arc::default(), None);
-    for field in field.as_message()? {
-        let field = field?;
-        match field.number {
-            debug_annotation::NAME => name = text(field)?.into(),
-            ARG_NAME_IID => name = name_of(ARG_NAMES, field.as_u64()?).unwrap_or_default(),
-            debug_annotation::BOOL_VALUE => value = Some((field.as_bool()?.to_string(), false)),
-            debug_annotation::UINT_VALUE => value = Some((field.as_u64()?.to_string(), false)),
-            debug_annotation::INT_VALUE => {
-                value = Some(((field.as_u64()? as i64).to_string(), false));
-            }
-            debug_annotation::DOUBLE_VALUE => {
-                let number = field.as_f64()?;
-                value = Some((number.to_string(), !number.is_finite()));
-            }
-            debug_annotation::STRING_VALUE => value = Some((text(field)?, true)),
-            _ => {}
-        }
-    }
-    Ok(value.map(|(value, is_text)| SpanArg { name: mem::take(&mut name), value, is_text }))
-}
-
-/// The bytes of a text that nothing else has: one that is interned is counted nowhere, as it is no
-/// longer than its packet.
-fn own_bytes(text: &Arc<str>) -> usize {
-    if Arc::strong_count(text) == 1 { text.len() } else { 0 }
-}
-
-/// The target of an event with these categories.
-fn joined(mut categories: Vec<Arc<str>>) -> Arc<str> {
-    if categories.len() < 2 {
-        return categories.pop().unwrap_or_default();
-    }
-    let mut target = String::new();
-    for category in categories {
-        match target.is_empty() {
-            true if category.len() > MOST_OF_SEVERAL => return category,
-            false if target.len() + category.len() > MOST_OF_SEVERAL => break,
-            _ => {}
-        }
-        if !target.is_empty() {
-            target.push(',');
-        }
-        target.push_str(&category);
-    }
-    target.into()
-}
-
-fn text(field: Field<'_>) -> Result<String, DecodeError> {
-    Ok(String::from_utf8_lossy(field.as_bytes()?).into_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::traces::whole_trace::Trace;
-
-    fn varint(mut number: u64) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        while number >= 0x80 {
-            bytes.push(number as u8 | 0x80);
-            number >>= 7;
-        }
-        bytes.push(number as u8);
-        bytes
-    }
-
-    fn number(field: u64, value: u64) -> Vec<u8> {
-        [varint(field << 3), varint(value)].concat()
-    }
-
-    fn message(field: u64, parts: &[Vec<u8>]) -> Vec<u8> {
-        let bytes = parts.concat();
-        [varint(field << 3 | 2), varint(bytes.len() as u64), bytes].concat()
-    }
-
-    /// A begin of the sequence 1 on a track, with these fields.
-    fn begin(time: u64, fields: &[Vec<u8>]) -> Vec<u8> {
-        let event = [&[number(9, 1), number(11, 7)], fields].concat();
-        message(1, &[number(8, time), number(10, 1), number(13, 2), message(11, &event)])
-    }
-
-    fn interned(field: u64, text: &[u8]) -> Vec<u8> {
-        message(field, &[number(1, 1), message(2, &[text.to_vec()])])
-    }
-
-    #[test]
-    fn spans_share_what_is_interned() {
-        let long = "n".repeat(1 << 20);
-        let names = [1, 2, 3].map(|field| interned(field, long.as_bytes()));
-        let mut bytes =
-            message(1, &[number(8, 1), number(10, 1), number(13, 1), message(12, &names)]);
-        // Each with texts of its own would take three gigabytes.
-        for time in 0..1000 {
-            let argument = message(4, &[number(1, 1), number(4, 5)]);
-            bytes.extend(begin(time, &[number(10, 1), number(3, 1), argument]));
-        }
-        bytes.extend(begin(2000, &[number(10, 1), number(3, 1).repeat(4000)]));
-        let direct = ["a", "b"].map(|name| message(22, &[name.into()])).concat();
-        bytes.extend(begin(2001, &[number(10, 1), direct]));
-        let log = Trace::from_bytes(bytes).with_slices().read().unwrap();
-        let slices = log.slices();
-        assert_eq!(slices.len(), 1002);
-        let first = &slices[0];
-        assert_eq!((&*first.name, &*first.target), (&*long, &*long));
-        assert_eq!((&*first.args[0].name, &*first.args[0].value), (&*long, "5"));
-        for slice in slices {
-            assert!(Arc::ptr_eq(&slice.name, &first.name));
-        }
-        assert_eq!(slices[1000].target, first.target);
-        assert_eq!(&*slices[1001].target, "a,b");
     }
 }
