@@ -14,7 +14,7 @@ use protolog_testkit::temp_dir;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use std::{env, fs, thread};
 
@@ -57,6 +57,15 @@ fn chatter(count: u64) {
 
 /// Recovers a recording, which must have no flaw.
 #[track_caller]
+/// Starts the process of a test, which says when it is ready.
+fn ready(test: &str, dir: &Path) -> Child {
+    let child = command(test, dir).stdout(Stdio::piped()).spawn();
+    let mut child = child.expect("start a process");
+    let mut lines = BufReader::new(child.stdout.take().expect("its output")).lines();
+    while lines.next().expect("it gets ready").expect("a line") != "ready" {}
+    child
+}
+
 fn recover(path: &Path) -> ReadLog {
     let bytes = fs::read(path).expect("the recording");
     let mut trace = Vec::new();
@@ -86,10 +95,7 @@ fn a_killed_process_leaves_its_errors() {
         thread::sleep(Duration::from_secs(600));
     }
     let dir = temp_dir();
-    let child = command(TEST, dir.path()).stdout(Stdio::piped()).spawn();
-    let mut child = child.expect("start a process");
-    let mut lines = BufReader::new(child.stdout.take().expect("its output")).lines();
-    while lines.next().expect("it gets ready").expect("a line") != "ready" {}
+    let mut child = ready(TEST, dir.path());
     let path = dir.path().join("ring.rec");
     let follow = || {
         let (bytes, mut trace) = (fs::read(&path).expect("the recording"), Vec::new());
@@ -139,10 +145,7 @@ fn what_a_pinned_ring_overwrote_is_counted_after_a_kill() {
         thread::sleep(Duration::from_secs(600));
     }
     let dir = temp_dir();
-    let child = command(TEST, dir.path()).stdout(Stdio::piped()).spawn();
-    let mut child = child.expect("start a process");
-    let mut lines = BufReader::new(child.stdout.take().expect("its output")).lines();
-    while lines.next().expect("it gets ready").expect("a line") != "ready" {}
+    let mut child = ready(TEST, dir.path());
     child.kill().expect("kill it");
     child.wait().expect("wait for it");
     let log = recover(&dir.path().join("ring.rec"));
