@@ -14,8 +14,9 @@
 //! mixed FILE MESSAGES             a trace as programs write them
 //! many DIR TRACES MESSAGES        so many of them, with so many messages each
 //! requests FILE MESSAGES BYTES     a service's trace, in segments of so many bytes
-//! sequences FILE MESSAGES         a trace for counting what readers take
-//! read FORM FILE                 it read to `text`, `json`, text of `errors`, `counts` of templates
+//! sequences FILE MESSAGES         a trace for counting what readers take, alone and vouched for
+//! read FORM FILE                 it read to `text`, `json`, text of `errors`, `counts` of templates;
+//!                                 what is vouched for to text, `vouched`
 //! stop DIR                        milliseconds from a million messages to a file
 //! ```
 //!
@@ -36,6 +37,7 @@ mod short_threads;
 mod spans;
 mod stop;
 mod texts;
+mod vouched;
 
 use std::hint::black_box;
 use std::process::ExitCode;
@@ -99,6 +101,7 @@ fn run(words: &[String]) -> Option<()> {
         ["read", form, path] => read::run(form, path.as_ref()),
         ["sequences", path, messages] => {
             sequences::run(path.as_ref(), messages.parse().ok()?);
+            vouched::write_beside(path.as_ref());
             Some(())
         }
         ["stop", dir] => {

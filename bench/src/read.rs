@@ -7,12 +7,18 @@ use std::fs::File;
 use std::hint::black_box;
 use std::path::Path;
 
+use crate::vouched;
+
 /// Lines are written in blocks of so many bytes, and forgotten here.
 const BLOCK: usize = 64 << 10;
 
 /// Reads the trace to lines of text or of JSON, to those of errors, or to the number of messages of
 /// each template.
 pub(crate) fn run(form: &str, path: &Path) -> Option<()> {
+    let (form, path) = match form {
+        "vouched" => ("text", &*vouched::beside(path)),
+        _ => (form, path),
+    };
     let file = FileBytes::new(File::open(path).expect("open the trace")).expect("read the trace");
     let pages = Pages::survey(file, &[], |_| None).expect("read the trace");
     let mut pages = pages.expect("a trace that is read page by page");

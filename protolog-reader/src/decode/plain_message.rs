@@ -50,8 +50,9 @@ impl PlainMessage {
         Self::parse_in_order(packet).or_else(|| Self::parse_in_any_order(packet))
     }
 
-    /// Parses a packet whose fields stand as the runtimes write them; the sequence comes last, put
-    /// there when the packet is moved to the file.
+    /// Parses a packet whose fields stand as the runtimes write them; the sequence comes behind,
+    /// put there when the packet is moved to the file, between the user and the process if it was
+    /// a tracing service that moved it.
     #[expect(
         clippy::inline_always,
         reason = "its result would be written and read again for each packet, 3 % of the time"
@@ -71,11 +72,29 @@ impl PlainMessage {
         }
         let rest = rest.strip_prefix(&MESSAGE)?;
         let (at, length, rest) = skip(packet, rest)?;
+        let (rest, is_vouched) = match rest {
+            [UID, rest @ ..] => (varint(rest)?.1, true),
+            _ => (rest, false),
+        };
         let [SEQUENCE, rest @ ..] = rest else { return None };
-        let (sequence, []) = varint(rest)? else { return None };
+        let (sequence, rest) = varint(rest)?;
+        let trusted_pid = match rest {
+            [] => None,
+            [first, second, rest @ ..] if is_vouched && [*first, *second] == PID => {
+                let (pid, []) = varint(rest)? else { return None };
+                Some(u32::try_from(pid).ok()?)
+            }
+            _ => return None,
+        };
         let (timestamp, sequence) = (Some(timestamp), u32::try_from(sequence).ok()?);
-        let message = (at, length);
-        Some(Self { timestamp, sequence, needs_state, message, interned, trusted_pid: None })
+        Some(Self {
+            timestamp,
+            sequence,
+            needs_state,
+            message: (at, length),
+            interned,
+            trusted_pid,
+        })
     }
 
     fn parse_in_any_order(packet: &[u8]) -> Option<Self> {
@@ -137,8 +156,14 @@ impl PlainMessage {
     /// Returns whether there is nothing to be said of the sequence first: that it begins, of which
     /// process it is, or that messages of it are lost.
     pub(crate) fn is_applicable(&self, sequence: &SequenceState) -> bool {
-        let is_known = self.trusted_pid.is_none() || self.trusted_pid == sequence.trusted_pid;
+        let is_known = self.is_of_process_of(sequence);
         sequence.started && is_known && (sequence.valid || !self.needs_state)
+    }
+
+    /// Returns whether it names no process but the one that its sequence has.
+    #[inline]
+    pub(crate) fn is_of_process_of(&self, sequence: &SequenceState) -> bool {
+        self.trusted_pid.is_none() || self.trusted_pid == sequence.trusted_pid
     }
 }
 
@@ -186,10 +211,20 @@ mod tests {
         let interned = [&[0x62, 2, 7, 7], &message[..]].concat();
         let with = PlainMessage { message: (9, 1), interned: Some((2, 2)), ..plain };
         assert_eq!(PlainMessage::parse(&interned), Some(with));
-        // As the tracing service adds them: the user, and the process.
-        let service = [&message[..], &[0x18, 0xe8, 0x07, 0xf8, 0x04, 0xac, 0x02]].concat();
+        // As the tracing service adds them: the user, the sequence and the process.
+        let own = [0x40, 5, 0x68, 2, 0xc2, 0x06, 1, 9];
+        let service = [&own[..], &[0x18, 0xe8, 0x07, 0x50, 3, 0xf8, 0x04, 0xac, 0x02]].concat();
+        let in_order = PlainMessage { message: (7, 1), ..plain };
+        let of_process = PlainMessage { trusted_pid: Some(300), ..in_order };
+        assert_eq!(PlainMessage::parse_in_order(&service), Some(of_process));
+        let (of_user, process) = service.split_at(service.len() - 4);
+        assert_eq!(PlainMessage::parse_in_order(of_user), Some(in_order));
+        assert_eq!(PlainMessage::parse(&service[..service.len() - 1]), None);
+        assert_eq!(PlainMessage::parse(&[&service, process].concat()), None);
+        let other_order = [&message[..], &[0x18, 0xe8, 0x07, 0xf8, 0x04, 0xac, 0x02]].concat();
+        assert_eq!(PlainMessage::parse_in_order(&other_order), None);
         let of_process = PlainMessage { trusted_pid: Some(300), ..plain };
-        assert_eq!(PlainMessage::parse(&service), Some(of_process));
+        assert_eq!(PlainMessage::parse(&other_order), Some(of_process));
         let mut sequence = SequenceState { started: true, valid: true, ..Default::default() };
         assert!(plain.is_applicable(&sequence) && !of_process.is_applicable(&sequence));
         sequence.trusted_pid = Some(300);

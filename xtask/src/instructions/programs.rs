@@ -32,8 +32,9 @@ const CALLS: [(&str, [&str; 2]); 15] = [
 const MESSAGES: [u64; 2] = [20_000, 60_000];
 
 /// Names in the table, and the output that the program is to make of a trace.
-const READS: [(&str, &str); 4] = [
+const READS: [(&str, &str); 5] = [
     ("a message read to text", "text"),
+    ("a message vouched for, read to text", "vouched"),
     ("a message read to JSON", "json"),
     ("a message read, one of 100 to text", "errors"),
     ("a message read, to count templates", "counts"),

@@ -48,6 +48,7 @@ impl RunPlace<'_> {
         let body = &self.bytes[packet.clone()];
         let plain = PlainMessage::parse_in_order(body)?;
         let is_next = plain.sequence == self.sequence
+            && plain.is_of_process_of(sequence)
             && (sequence.valid || !plain.needs_state)
             && body.len() < self.largest
             && !(self.offset.is_some() && hole::reaches_into(self.bytes, packet.end));
@@ -192,13 +193,25 @@ mod tests {
             let string = [number(&[0x08], iid), nested(&[0x12], text.as_bytes())].concat();
             nested(&[0x62], &nested(&[0xa2, 0x02], &string))
         });
-        let parts = (any::<u16>(), prop::option::weighted(0.3, interned), 0..3_u64, message);
-        parts.prop_map(move |(ticks, interned, flags, message)| {
+        // Most as a session writes them, some as a tracing service does, few that name another
+        // process.
+        let process =
+            prop_oneof![5 => Just(None), 4 => Just(Some(7)), 1 => (7..9_u64).prop_map(Some)];
+        let parts =
+            (any::<u16>(), prop::option::weighted(0.3, interned), 0..3_u64, message, process);
+        parts.prop_map(move |(ticks, interned, flags, message, process)| {
             let flags = if flags == 0 { Vec::new() } else { number(&[0x68], 2) };
             let message = nested(&[0xc2, 0x06], &message);
             let parts =
                 [number(&[0x40], ticks.into()), interned.unwrap_or_default(), flags, message];
-            nested(&[0x0a], &[parts.concat(), number(&[0x50], sequence)].concat())
+            let behind = process.map_or_else(
+                || number(&[0x50], sequence),
+                |pid| {
+                    [number(&[0x18], 0), number(&[0x50], sequence), number(&[0xf8, 0x04], pid)]
+                        .concat()
+                },
+            );
+            nested(&[0x0a], &[parts.concat(), behind].concat())
         })
     }
 
