@@ -142,11 +142,14 @@ final class ManyThreadsTest {
 
     /** As if as many threads lived. */
     private static void giveOutAllNumbers() throws ReflectiveOperationException {
-        Field given = SessionCore.class.getDeclaredField("sequences");
-        given.setAccessible(true);
+        Field writers = SessionCore.class.getDeclaredField("writers");
+        writers.setAccessible(true);
         for (SessionCore session : Sessions.running()) {
-            synchronized (session) {
-                given.setInt(session, PageLayout.MAX_WRITER_ID);
+            Object all = writers.get(session);
+            Field given = all.getClass().getDeclaredField("sequences");
+            given.setAccessible(true);
+            synchronized (all) {
+                given.setInt(all, PageLayout.MAX_WRITER_ID);
             }
         }
     }

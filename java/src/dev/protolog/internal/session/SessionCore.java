@@ -16,7 +16,6 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -26,18 +25,9 @@ import java.util.function.Supplier;
 /**
  * The part of a session that writers use: filter, buffer, clock, sequences, losses.
  *
- * <p>Invariants: a sequence has one writer; that of a thread that has ended may get another one. A
- * loss is counted once, in the recording at once.
+ * <p>Invariant: a loss is counted once, in the recording at once.
  */
 public final class SessionCore extends WriterOwner {
-    /**
-     * Ended sequences that are kept before the oldest is used again, so that traces rarely mix
-     * threads.
-     */
-    private static final int MAX_ENDED = 1024;
-    /** The number of writers after which ended threads are looked for. */
-    private static final int SWEEP = 64;
-
     /** Null for none. */
     private final Path file;
     private final SharedBuffer buffer;
@@ -51,19 +41,7 @@ public final class SessionCore extends WriterOwner {
     /** The session's own packets so far; of a recording they are in the file, too. */
     private final List<byte[]> packets = new ArrayList<>();
 
-    private final List<TraceWriter> writers = new ArrayList<>();
-    /**
-     * Sequences of ended threads, the oldest first. No queue: one that can't grow would forget its
-     * elements.
-     */
-    private final List<Sequence> ended = new ArrayList<>();
-    private int sequences;
-    /**
-     * A writer that may lack its place among the others: an error came while it got one. Null for
-     * none.
-     */
-    private TraceWriter added;
-    private int sweepAt = SWEEP;
+    private final SessionWriters writers = new SessionWriters(this, 0, PageLayout.MAX_WRITER_ID);
     /** All losses of the session. */
     private final Losses total = new Losses();
     /** The thread to wake up when the buffer fills; null for none. */
@@ -267,43 +245,18 @@ public final class SessionCore extends WriterOwner {
     }
 
     /** True while a thread is within a message, as far as this one can see. */
-    synchronized boolean isWriting() {
-        return writers.stream().anyMatch(TraceWriter::isWriting);
+    boolean isWriting() {
+        return writers.areWriting();
     }
 
     /** The messages of all threads, a moment behind. */
-    synchronized long messages() {
-        long all = 0;
-        for (int i = 0; i < writers.size(); i++) {
-            all += writers.get(i).sequence.messages;
-        }
-        for (int i = 0; i < ended.size(); i++) {
-            all += ended.get(i).messages;
-        }
-        return all;
+    long messages() {
+        return writers.messages();
     }
 
     @Override
-    public synchronized TraceWriter newWriter(boolean isShared) {
-        if (isStopped) {
-            return null;
-        }
-        finishAdding();
-        if (writers.size() >= sweepAt) {
-            sweep();
-            sweepAt = Math.max(SWEEP, 2 * writers.size());
-        }
-        boolean isNew = ended.size() <= MAX_ENDED && sequences < PageLayout.MAX_WRITER_ID;
-        if (!isNew && ended.isEmpty()) {
-            return null;
-        }
-        Sequence sequence = isNew ? new Sequence(sequences + 1) : ended.get(0);
-        TraceWriter writer = new TraceWriter(this, sequence, isShared);
-        // No call in between: a sequence always has its place, even after an error.
-        added = writer;
-        sequences += isNew ? 1 : 0;
-        finishAdding();
-        return writer;
+    public TraceWriter newWriter(boolean isShared) {
+        return writers.newWriter(isShared);
     }
 
     @Override
@@ -319,9 +272,7 @@ public final class SessionCore extends WriterOwner {
             LockSupport.unpark(drain);
         }
         if (chunk == SharedBuffer.NONE && !isStopped && policy != FillPolicy.DISCARD) {
-            synchronized (this) {
-                sweep();
-            }
+            sweep();
             chunk = buffer.acquire(claim, previous, layout, payload);
         }
         long stuck = stuckAt;
@@ -421,11 +372,8 @@ public final class SessionCore extends WriterOwner {
      * The messages of all writers so far; of those that are writing, up to their last chunk or
      * message.
      */
-    public synchronized List<Sequence> sequences() {
-        finishAdding();
-        List<Sequence> all = new ArrayList<>(ended);
-        writers.forEach(writer -> all.add(writer.sequence));
-        return all;
+    public List<Sequence> sequences() {
+        return writers.sequences();
     }
 
     /** As above, by their ids. */
@@ -445,16 +393,6 @@ public final class SessionCore extends WriterOwner {
         return List.copyOf(packets.subList(without, packets.size()));
     }
 
-    private void finishAdding() {
-        if (added != null) {
-            ended.remove(added.sequence);
-            if (writers.isEmpty() || writers.get(writers.size() - 1) != added) {
-                writers.add(added);
-            }
-            added = null;
-        }
-    }
-
     private synchronized void addPacket(byte[] packet) {
         packets.add(packet);
         try {
@@ -470,26 +408,12 @@ public final class SessionCore extends WriterOwner {
     }
 
     /** Completes the chunks of threads that have ended, and takes their sequences back. */
-    public synchronized void sweep() {
-        finishAdding();
-        for (Iterator<TraceWriter> all = writers.iterator(); all.hasNext();) {
-            TraceWriter writer = all.next();
-            if (writer.isOver()) {
-                end(writer);
-                all.remove();
-            }
-        }
+    public void sweep() {
+        writers.sweep();
     }
 
     @Override
-    public synchronized void remove(TraceWriter writer) {
-        finishAdding();
-        end(writer);
+    public void remove(TraceWriter writer) {
         writers.remove(writer);
-    }
-
-    private void end(TraceWriter writer) {
-        writer.finish();
-        ended.add(writer.sequence);
     }
 }
