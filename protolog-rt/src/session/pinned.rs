@@ -105,6 +105,22 @@ impl Pinned {
 mod tests {
     use super::*;
 
+    /// The table has Java's groups, whose names have points in place of `::`.
+    #[test]
+    fn levels_match_the_vectors() {
+        let table = include_str!("../../../protolog-core/testdata/pinned.tsv");
+        for line in table.lines().skip(1) {
+            let fields: Vec<_> = line.split('\t').collect();
+            let level = |name: &str| name.parse::<Level>().expect("a level");
+            let part = |pinned: Pinned, part: &str| match part.split_once(' ') {
+                None => pinned.level(level(part)),
+                Some((pattern, name)) => pinned.group(pattern, level(name)),
+            };
+            let pinned = fields[0].split(';').fold(Pinned::new(), part);
+            assert_eq!(format!("{:02x}", pinned.levels(fields[1])), fields[2], "{line}");
+        }
+    }
+
     #[test]
     fn levels_are_those_of_all_groups_and_of_the_group() {
         let pinned = Pinned::new().level(Level::Error).group("Net", Level::Info);

@@ -12,6 +12,7 @@ mod interrupted;
 mod killed;
 mod limited;
 mod names;
+mod pinned;
 mod places;
 mod reference;
 #[path = "../attackers/renamed.rs"]

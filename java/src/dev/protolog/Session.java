@@ -4,6 +4,7 @@ import dev.protolog.internal.groups.Filter;
 import dev.protolog.internal.rules.Rule;
 import dev.protolog.internal.session.EarlierRuns;
 import dev.protolog.internal.session.EndReport;
+import dev.protolog.internal.session.PinnedMessages;
 import dev.protolog.internal.session.Recording;
 import dev.protolog.internal.session.RunningSession;
 import dev.protolog.internal.session.Segments;
@@ -154,6 +155,7 @@ public final class Session implements AutoCloseable {
         private final Set<String> named = new HashSet<>();
         private final List<Rule> rules = new ArrayList<>();
         private TriggerSettings triggers;
+        private PinnedMessages pins;
 
         private Builder() {}
 
@@ -324,6 +326,18 @@ public final class Session implements AutoCloseable {
             return keepNewest();
         }
 
+        /**
+         * As {@link #keepNewest}, with the messages that {@code pinned} names in a ring of their
+         * own: other messages never overwrite them, however many there are. A trace, a trigger's
+         * file and a recording have both, by time. The ring's newer messages overwrite its oldest,
+         * and are counted as in any ring.
+         */
+        public Builder pin(Pinned pinned) {
+            pins = pinned.settings();
+            pins.groups().forEach(group -> named.add(group.pattern()));
+            return keepNewest();
+        }
+
         /** Records these levels of all groups that are not named. */
         void levels(int levels) {
             defaultLevels = levels;
@@ -450,13 +464,23 @@ public final class Session implements AutoCloseable {
             if (triggers != null && policy != FillPolicy.RING_BUFFER) {
                 throw new IllegalStateException("triggers are for sessions that keep the newest messages; leave out keepFirst");
             }
+            checkPins();
             Filter filter = new Filter(defaultLevels, groups, stacks);
             Segments.Limits limits = new Segments.Limits(segmentBytes, SettingRange.nanos(segmentAge), keptSegments);
             EarlierRuns.Earlier earlier = new EarlierRuns.Earlier(keptRuns, truncates);
             SessionConfig config = new SessionConfig(file, recording, filter, policy, bufferBytes / PageLayout.PAGE * PageLayout.PAGE,
                     maxStringBytes, hasLocations, SettingRange.nanos(longestWait), compression, limits, earlier,
-                    new EndReport(reportsLosses, named), rules, triggers);
+                    new EndReport(reportsLosses, named), rules, triggers, pins);
             return new Session(new RunningSession(config));
+        }
+
+        /** Refuses settings that have no meaning for pinned messages. */
+        private void checkPins() {
+            if (pins != null && policy != FillPolicy.RING_BUFFER) {
+                throw new IllegalStateException("keepFirst is not for a session with pinned messages; leave it out, or pin");
+            } else if (pins != null && pins.isEmpty()) {
+                throw new IllegalStateException("no message is pinned; name a level or a group, as in `new Pinned().level(LogLevel.WARN)`");
+            }
         }
 
         /** Refuses settings that sessions that keep their messages don't have. */

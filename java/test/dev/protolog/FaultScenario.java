@@ -49,6 +49,8 @@ final class FaultScenario {
     private final Path in;
     private final Session session;
     private final SessionCore core;
+    /** The buffer that has the messages. */
+    private final SharedBuffer buffer;
     private final List<SharedBuffer.Claim> held = new ArrayList<>();
     private long logged;
     /** Messages whose call had no stack to begin, and said so. */
@@ -91,6 +93,7 @@ final class FaultScenario {
         in = Files.createTempDirectory(directory, "s");
         session = settings.of(Session.builder().bufferBytes(256 << 10).enableAll(), in).start();
         core = Sessions.running().stream().filter(session.running()::isOf).findFirst().orElseThrow();
+        buffer = (core.pinned() == null ? core : core.pinned()).buffer();
     }
 
     /** Fails at every {@code step}th place, and returns their number. */
@@ -219,9 +222,9 @@ final class FaultScenario {
 
     /** Takes chunks until threads should keep none, or until there are none. */
     private void hold(boolean isCrowded) {
-        while (!isCrowded || !core.buffer().isCrowded(false)) {
+        while (!isCrowded || !buffer.isCrowded(false)) {
             SharedBuffer.Claim claim = new SharedBuffer.Claim();
-            if (core.buffer().acquire(claim, SharedBuffer.NONE, PageLayout.ONE, 0) == SharedBuffer.NONE) {
+            if (buffer.acquire(claim, SharedBuffer.NONE, PageLayout.ONE, 0) == SharedBuffer.NONE) {
                 return;
             }
             held.add(claim);
@@ -229,7 +232,7 @@ final class FaultScenario {
     }
 
     private void giveBack() {
-        held.forEach(core.buffer()::giveBack);
+        held.forEach(buffer::giveBack);
         held.clear();
     }
 

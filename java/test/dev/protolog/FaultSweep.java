@@ -120,6 +120,7 @@ public final class FaultSweep {
         sessions.put("segments", (it, in) -> it.file(in.resolve("t.pftrace")).segmentBytes(20_000));
         sessions.put("ring", (it, in) -> it.file(in.resolve("t.pftrace")).keepNewest());
         sessions.put("record", (it, in) -> it.file(in.resolve("t.pftrace")).recordTo(in.resolve("t.rec")));
+        sessions.put("pinned", (it, in) -> it.file(in.resolve("t.pftrace")).recordTo(in.resolve("t.rec")).pin(new Pinned().level(LogLevel.INFO)));
         return sessions;
     }
 

@@ -232,7 +232,7 @@ final class RulesTest {
         apply("site \"sent\"=default;site \"lost\" and debug=default;site \"lost\"=default;site \"retry\"=default;site WIRE=default;site *=default");
     }
 
-    private static void apply(String text) {
+    static void apply(String text) {
         Routing.apply(rules(text, GroupSettings.Source.OTHER));
     }
 

@@ -71,6 +71,7 @@ public final class SelfTest {
         RulesTest.run();
         SamplingTest.run();
         TriggersTest.run();
+        PinnedTest.run(vectors);
         RequestsTest.run(vectors);
         VectorsTest.run(vectors);
         ProducerPartsTest.run(vectors);

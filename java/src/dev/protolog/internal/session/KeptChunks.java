@@ -28,7 +28,7 @@ final class KeptChunks implements ChunkSource {
 
     KeptChunks(SessionCore session) throws IOException {
         this.session = session;
-        for (CommittedChunk chunk : session.readBuffer(() -> session.buffer().findAll(true))) {
+        for (CommittedChunk chunk : session.readBuffer(() -> session.findChunks())) {
             byWriter.computeIfAbsent(chunk.writer(), id -> new ArrayList<>()).add(chunk);
         }
         for (List<CommittedChunk> chunks : byWriter.values()) {
@@ -49,13 +49,13 @@ final class KeptChunks implements ChunkSource {
     @Override
     public byte[] bytes(CommittedChunk chunk) throws IOException {
         byte[] copy = copies.remove(chunk);
-        return copy != null ? copy : session.readBuffer(() -> session.buffer().copyIfThere(chunk));
+        return copy != null ? copy : session.readBuffer(() -> session.copyIfThere(chunk));
     }
 
     /** As above, of a chunk whose bytes are asked for again later. */
     byte[] look(CommittedChunk chunk) throws IOException {
         byte[] copy = copies.get(chunk);
-        return copy != null ? copy : session.readBuffer(() -> session.buffer().copyIfThere(chunk));
+        return copy != null ? copy : session.readBuffer(() -> session.copyIfThere(chunk));
     }
 
     private void copySome() throws IOException {
@@ -68,7 +68,7 @@ final class KeptChunks implements ChunkSource {
                     continue;
                 }
                 CommittedChunk chunk = chunks.get(chunks.size() - age);
-                byte[] bytes = session.readBuffer(() -> session.buffer().copyIfThere(chunk));
+                byte[] bytes = session.readBuffer(() -> session.copyIfThere(chunk));
                 if (bytes != null) {
                     copies.put(chunk, bytes);
                 }

@@ -278,7 +278,8 @@ final class KeptTrace {
         writeLosses(out, losses, vanished);
         BootClock.Moment now = session.clock().moment();
         out.own(TracePackets.clocks(now));
-        out.own(TracePackets.stats(session.buffer().stats()));
+        SessionCore pinned = session.pinned();
+        out.own(TracePackets.stats(session.buffer().stats(), pinned == null ? null : pinned.buffer().stats()));
         out.own(TracePackets.instant(pid, now.boottime(), contents.cause == null ? "protolog session ended" : "protolog session goes on"));
         long lost = overwritten + vanished + damaged;
         for (Losses.Count loss : losses) {

@@ -73,12 +73,17 @@ public final class Recording {
     private static final int TRACE_FILE_SIZE = 4096;
     private static final int REPORTED_LOSS_SIZE = 16;
     private static final int POSITIONS = 32768;
+    private static final int PINNED_RING_AT = 20480;
+    private static final int PINNED_COUNTS_AT = 24576;
+    private static final int PINNED_COUNTS = 512;
     /** The most numbers that are tried: each takes as long as an attempt to open a file. */
     private static final int MAX_NAMES = 100;
 
     private final OutputFile file;
     private final MappedByteBuffer header;
     private final MappedByteBuffer ring;
+    /** The ring of pinned messages; null for none. */
+    private final MappedByteBuffer pinnedRing;
     /** 0 if the session does not stream. */
     private final long positionsAt;
     private final long metadataAt;
@@ -89,14 +94,16 @@ public final class Recording {
     private ByteBuffer traceEntry;
     private final boolean[] lacksTrace = new boolean[2];
 
-    private Recording(OutputFile file, int ringBytes, boolean isStream) throws IOException {
+    private Recording(OutputFile file, int ringBytes, int pinnedBytes, boolean isStream) throws IOException {
         this.file = file;
-        header = file.map(0, HEADER);
+        // Counters of the pinned ring's writers lie behind what is there of a trace file.
+        header = file.map(0, pinnedBytes == 0 ? HEADER : RING_AT);
         header.order(ORDER);
         ring = file.map(RING_AT, ringBytes);
         long ringEnd = (long) RING_AT + ringBytes;
+        pinnedRing = pinnedBytes == 0 ? null : file.map(ringEnd, pinnedBytes);
         positionsAt = isStream ? ringEnd : 0;
-        metadataAt = ringEnd + (isStream ? 2 * 8 * POSITIONS : 0);
+        metadataAt = ringEnd + pinnedBytes + (isStream ? 2 * 8 * POSITIONS : 0);
     }
 
     /**
@@ -140,12 +147,12 @@ public final class Recording {
     static Recording create(Path path, SessionConfig config, byte[] sessionId, BootClock.Moment now) throws IOException {
         OutputFile file = path.equals(DIRECTORY) || Files.isDirectory(path) ? inDirectory(path) : at(path);
         try {
-            int size = RING_AT + config.bufferBytes() + (config.isStream() ? 2 * 8 * POSITIONS : 0);
+            long size = RING_AT + (long) config.bufferBytes() + config.pinnedBytes() + (config.isStream() ? 2 * 8 * POSITIONS : 0);
             byte[] zeros = new byte[RING_AT];
-            for (int at = 0; at < size; at += zeros.length) {
-                file.writeAt(at, zeros, 0, Math.min(zeros.length, size - at));
+            for (long at = 0; at < size; at += zeros.length) {
+                file.writeAt(at, zeros, 0, (int) Math.min(zeros.length, size - at));
             }
-            Recording recording = new Recording(file, config.bufferBytes(), config.isStream());
+            Recording recording = new Recording(file, config.bufferBytes(), config.pinnedBytes(), config.isStream());
             file.lock();
             recording.fillHeader(config, sessionId, now);
             return recording;
@@ -157,6 +164,11 @@ public final class Recording {
 
     ByteBuffer ring() {
         return ring;
+    }
+
+    /** The ring of pinned messages; null for none. */
+    ByteBuffer pinnedRing() {
+        return pinnedRing;
     }
 
     Path path() {
@@ -247,13 +259,27 @@ public final class Recording {
      * writer.
      */
     void countMessages(int id, long added, long all) {
-        if (id <= MESSAGE_COUNTS) {
-            store(MESSAGE_COUNTS_AT + 8 * (id - 1), all);
+        boolean isPinned = id >= PageLayout.FIRST_PINNED_WRITER_ID;
+        int at = isPinned && pinnedRing == null ? 0 : messageCountAt(id);
+        if (at != 0) {
+            store(at, all);
         } else {
             synchronized (this) {
                 add(OTHER_MESSAGE_COUNT_AT, added);
             }
         }
+    }
+
+    /**
+     * The place of the message counter of a writer, in a recording with a pinned ring; 0 if it has
+     * none of its own.
+     */
+    static int messageCountAt(int id) {
+        int pinned = id - PageLayout.FIRST_PINNED_WRITER_ID;
+        if (pinned >= 0 && pinned < PINNED_COUNTS) {
+            return PINNED_COUNTS_AT + 8 * pinned;
+        }
+        return id <= MESSAGE_COUNTS ? MESSAGE_COUNTS_AT + 8 * (id - 1) : 0;
     }
 
     /**
@@ -350,6 +376,9 @@ public final class Recording {
     /** Waits until all that was logged so far is on the disk, if the file is on one. */
     void sync() throws IOException {
         ring.force();
+        if (pinnedRing != null) {
+            pinnedRing.force();
+        }
         header.force();
         file.sync();
     }
@@ -379,6 +408,10 @@ public final class Recording {
         header.put(72, TracePackets.bootId());
         header.putLong(POSITIONS_AT_AT, positionsAt);
         header.put(SESSION_ID_AT, sessionId);
+        if (pinnedRing != null) {
+            header.putLong(PINNED_RING_AT, (long) RING_AT + config.bufferBytes());
+            header.putInt(PINNED_RING_AT + 8, config.pinnedBytes() / PageLayout.PAGE);
+        }
     }
 
     private void write(long at, ByteBuffer bytes) throws IOException {

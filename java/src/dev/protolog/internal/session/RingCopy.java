@@ -26,16 +26,21 @@ final class RingCopy implements ChunkSource {
     private static final int FIRST = 2;
 
     /** That of a ring that could not be copied. */
-    static final RingCopy NONE = new RingCopy();
+    static final RingCopy NONE = new RingCopy(null);
 
     private final Map<Integer, List<CommittedChunk>> byWriter = new TreeMap<>();
     private final Map<CommittedChunk, byte[]> copies = new HashMap<>();
 
-    private RingCopy() {}
+    /** Null for none. */
+    private final SessionCore session;
+
+    private RingCopy(SessionCore session) {
+        this.session = session;
+    }
 
     /** Copies the chunks that have a message since {@code since}, in nanoseconds of BOOTTIME. */
     static RingCopy of(SessionCore session, long since) throws IOException {
-        RingCopy copy = new RingCopy();
+        RingCopy copy = new RingCopy(session);
         KeptChunks found = new KeptChunks(session);
         long left = Runtime.getRuntime().maxMemory() / HEAP_PART;
         Map<Integer, Long> nextBegins = new HashMap<>();
@@ -135,15 +140,15 @@ final class RingCopy implements ChunkSource {
     }
 
     /**
-     * Keeps the newest chunks, of all writers, that have at most so many bytes together, and at
-     * least the newest one. Returns the time since which all are there.
+     * Keeps the newest chunks, of all writers but those of pinned messages, that have at most so
+     * many bytes together, and at least the newest one. Returns the time since which all are there.
      */
     long limit(long most) {
         record Begun(long time, CommittedChunk chunk) {}
         List<Begun> all = new ArrayList<>();
-        for (List<CommittedChunk> chunks : byWriter.values()) {
+        for (Map.Entry<Integer, List<CommittedChunk>> each : byWriter.entrySet()) {
             long begun = 0;
-            for (CommittedChunk chunk : chunks) {
+            for (CommittedChunk chunk : session.isPinned(each.getKey()) ? List.<CommittedChunk>of() : each.getValue()) {
                 // One that has only a part of a packet has the time of the one before.
                 long begins = time(chunk, copies.get(chunk));
                 begun = begins > 0 ? begins : begun;

@@ -18,11 +18,17 @@ import java.util.List;
  * @param report the report at its end
  * @param rules the rules of single calls that come with it
  * @param triggers the events at which it writes files of their own; null for none
+ * @param pinned the messages that have a ring of their own; null for none
  */
 public record SessionConfig(Path file, Path recording, Filter filter, FillPolicy policy, int bufferBytes, int maxStringBytes,
         boolean hasLocations, long waitNanos, int compression, Segments.Limits limits, EarlierRuns.Earlier earlier, EndReport report, List<Rule> rules,
-        TriggerSettings triggers) {
+        TriggerSettings triggers, PinnedMessages pinned) {
     boolean isStream() {
         return policy == FillPolicy.STREAM;
+    }
+
+    /** The size of the ring of pinned messages; 0 for none. */
+    int pinnedBytes() {
+        return pinned == null ? 0 : pinned.bytes();
     }
 }

@@ -3,6 +3,7 @@ package dev.protolog.internal.session;
 import dev.protolog.internal.dictionary.SessionDictionary;
 import dev.protolog.internal.process.PassingErrors;
 import dev.protolog.internal.write.Causes;
+import dev.protolog.internal.write.CommittedChunk;
 import dev.protolog.internal.write.FillPolicy;
 import dev.protolog.internal.write.LossCause;
 import dev.protolog.internal.write.Losses;
@@ -23,7 +24,9 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
 /**
- * The part of a session that writers use: filter, buffer, clock, sequences, losses.
+ * The part of a session that writers use: filter, buffer, clock, sequences, losses. A session that
+ * pins messages has a second one for these. The two share all but buffer and writers, whose ids
+ * are of different ranges: so a trace takes the chunks of both as those of one buffer.
  *
  * <p>Invariant: a loss is counted once, in the recording at once.
  */
@@ -31,6 +34,11 @@ public final class SessionCore extends WriterOwner {
     /** Null for none. */
     private final Path file;
     private final SharedBuffer buffer;
+    /** That of the messages that are pinned; null for none. */
+    private final SessionCore pinned;
+    private final PinnedMessages pins;
+    /** The session, if this is that of its pinned messages; else null. */
+    private final SessionCore session;
     /** Null where the buffer ends with the process. */
     private final Recording recording;
     private final FillPolicy policy;
@@ -41,9 +49,9 @@ public final class SessionCore extends WriterOwner {
     /** The session's own packets so far; of a recording they are in the file, too. */
     private final List<byte[]> packets = new ArrayList<>();
 
-    private final SessionWriters writers = new SessionWriters(this, 0, PageLayout.MAX_WRITER_ID);
+    private final SessionWriters writers;
     /** All losses of the session. */
-    private final Losses total = new Losses();
+    private final Losses total;
     /** The thread to wake up when the buffer fills; null for none. */
     private volatile Thread drainThread;
     /**
@@ -67,13 +75,36 @@ public final class SessionCore extends WriterOwner {
         maxStringBytes = config.maxStringBytes();
         dictionary = new SessionDictionary(this::addPacket, config.hasLocations());
         recording = record(config, id);
-        ByteBuffer memory = recording != null
-                ? recording.ring()
-                : ByteBuffer.allocateDirect(config.bufferBytes() + 8).alignedSlice(8).slice(0, config.bufferBytes());
-        buffer = new SharedBuffer(memory, policy);
+        buffer = new SharedBuffer(recording != null ? recording.ring() : memory(config.bufferBytes()), policy);
+        total = new Losses();
+        session = null;
+        pins = config.pinned();
+        pinned = pins == null ? null : new SessionCore(this);
+        writers = new SessionWriters(this, 0, pins == null ? PageLayout.MAX_WRITER_ID : PageLayout.FIRST_PINNED_WRITER_ID - 1);
         String set = config.limits().areAny() ? String.valueOf(file.getFileName()) : null;
         addPacket(TracePackets.process(pid(), id, filter(), set));
         prepareForErrors();
+    }
+
+    /** That of the messages that {@code session} pins. */
+    private SessionCore(SessionCore session) {
+        super(session);
+        this.session = session;
+        file = session.file;
+        policy = session.policy;
+        waitNanos = session.waitNanos;
+        maxStringBytes = session.maxStringBytes;
+        dictionary = session.dictionary;
+        recording = session.recording;
+        total = session.total;
+        pins = session.pins;
+        pinned = null;
+        buffer = new SharedBuffer(recording != null ? recording.pinnedRing() : memory(pins.bytes()), policy);
+        writers = new SessionWriters(this, PageLayout.FIRST_PINNED_WRITER_ID - 1, PageLayout.MAX_WRITER_ID);
+    }
+
+    private static ByteBuffer memory(int bytes) {
+        return ByteBuffer.allocateDirect(bytes + 8).alignedSlice(8).slice(0, bytes);
     }
 
     /**
@@ -169,6 +200,35 @@ public final class SessionCore extends WriterOwner {
     }
 
     @Override
+    public SessionCore pinned() {
+        return pinned;
+    }
+
+    @Override
+    public int pinnedLevels(String group) {
+        return pins == null ? 0 : pins.of(group);
+    }
+
+    /** The complete chunks of its buffers, and those that have packets. */
+    List<CommittedChunk> findChunks() {
+        List<CommittedChunk> found = buffer.findAll(true);
+        if (pinned != null) {
+            found.addAll(pinned.buffer.findAll(true));
+        }
+        return found;
+    }
+
+    /** A copy of the bytes of one of them; null if it was overwritten since. */
+    byte[] copyIfThere(CommittedChunk chunk) {
+        return isPinned(chunk.writer()) ? pinned.buffer.copyIfThere(chunk) : buffer.copyIfThere(chunk);
+    }
+
+    /** True if a writer is one of pinned messages. */
+    boolean isPinned(int writer) {
+        return pinned != null && writer >= PageLayout.FIRST_PINNED_WRITER_ID;
+    }
+
+    @Override
     public SessionDictionary dictionary() {
         return dictionary;
     }
@@ -213,6 +273,10 @@ public final class SessionCore extends WriterOwner {
 
     @Override
     public void fail(Throwable error) {
+        if (session != null) {
+            session.fail(error);
+            return;
+        }
         if (failure == null) {
             failure = error;
         }
@@ -225,11 +289,17 @@ public final class SessionCore extends WriterOwner {
         large().close();
         buffer.close();
         wakeDrain();
+        if (pinned != null) {
+            pinned.stop();
+        }
     }
 
     /** Has messages counted instead of recorded, since the program ends. */
     void beginEnd() {
         isEnding = true;
+        if (pinned != null) {
+            pinned.beginEnd();
+        }
     }
 
     @Override
@@ -240,18 +310,21 @@ public final class SessionCore extends WriterOwner {
     /** Has messages counted in the file from now on, which is complete. */
     void countAfter(AfterEnd end) {
         afterEnd = end;
+        if (pinned != null) {
+            pinned.afterEnd = end;
+        }
         // Those that came before this.
         reportAfterEnd(end);
     }
 
     /** True while a thread is within a message, as far as this one can see. */
     boolean isWriting() {
-        return writers.areWriting();
+        return writers.areWriting() || pinned != null && pinned.isWriting();
     }
 
     /** The messages of all threads, a moment behind. */
     long messages() {
-        return writers.messages();
+        return writers.messages() + (pinned == null ? 0 : pinned.messages());
     }
 
     @Override
@@ -373,7 +446,11 @@ public final class SessionCore extends WriterOwner {
      * message.
      */
     public List<Sequence> sequences() {
-        return writers.sequences();
+        List<Sequence> all = writers.sequences();
+        if (pinned != null) {
+            all.addAll(pinned.sequences());
+        }
+        return all;
     }
 
     /** As above, by their ids. */
@@ -410,6 +487,9 @@ public final class SessionCore extends WriterOwner {
     /** Completes the chunks of threads that have ended, and takes their sequences back. */
     public void sweep() {
         writers.sweep();
+        if (pinned != null) {
+            pinned.sweep();
+        }
     }
 
     @Override

@@ -433,7 +433,7 @@ final class Stream {
     }
 
     private void end(String name) throws IOException {
-        out.own(TracePackets.stats(session.buffer().stats()));
+        out.own(TracePackets.stats(session.buffer().stats(), null));
         out.own(TracePackets.instant(session.pid(), session.clock().moment().boottime(), name));
     }
 

@@ -64,9 +64,20 @@ public final class TracePackets {
         return new ProtoWriter().message(6, snapshot).done();
     }
 
-    /** Statistics of the buffer, which a trace that is complete ends with. */
-    static byte[] stats(BufferStats buffer) {
-        ProtoWriter stats = new ProtoWriter()
+    /**
+     * Statistics of a buffer, in Perfetto's fields and in ours, and before it of that of pinned
+     * messages, null for none: readers take the last one.
+     */
+    static byte[] stats(BufferStats buffer, BufferStats pinned) {
+        ProtoWriter all = new ProtoWriter();
+        if (pinned != null) {
+            all.message(1, describe(pinned));
+        }
+        return new ProtoWriter().message(35, all.message(1, describe(buffer))).done();
+    }
+
+    private static ProtoWriter describe(BufferStats buffer) {
+        return new ProtoWriter()
                 .varint(1, buffer.bytesWritten())
                 .varint(2, buffer.written())
                 .varint(3, buffer.overwritten())
@@ -74,7 +85,6 @@ public final class TracePackets {
                 .varint(14, buffer.bytesRead())
                 .varint(17, buffer.read())
                 .varint(1000, buffer.highWater());
-        return new ProtoWriter().message(35, new ProtoWriter().message(1, stats)).done();
     }
 
     /**

@@ -33,6 +33,11 @@ public final class PageLayout {
     static final int FRAGMENT_SIZE = 4;
 
     public static final int MAX_WRITER_ID = 32767;
+    /**
+     * The first id of writers of a pinned ring, in a session that has one; the ids of its other
+     * writers are below.
+     */
+    public static final int FIRST_PINNED_WRITER_ID = 16384;
 
     private static final int[] CHUNKS = {0, 1, 2, 4, 7, 14};
 

@@ -12,6 +12,7 @@ import dev.protolog.internal.rules.Rule;
 import dev.protolog.internal.rules.Rules;
 import dev.protolog.internal.text.CallStacks;
 import dev.protolog.internal.text.LevelSet;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
@@ -192,18 +193,33 @@ public final class Routing {
 
         /** Those to these sessions; {@code isRuled}: of all levels, by a rule. */
         private static SessionRoutes routes(GroupState state, WriterOwner[] sessions, boolean isRuled, SessionRoutes ofRuled) {
-            int[] levels = new int[sessions.length];
-            boolean[] stacks = new boolean[sessions.length];
+            List<WriterOwner> owners = new ArrayList<>();
+            int[] levels = new int[2 * sessions.length];
+            boolean[] stacks = new boolean[2 * sessions.length];
             boolean hasLocations = false;
             boolean hasStacks = false;
-            for (int i = 0; i < sessions.length; i++) {
-                sessions[i].dictionary().addGroup(state);
-                levels[i] = isRuled ? LevelSet.ALL : sessions[i].filter().levels(state.fullName);
-                stacks[i] = sessions[i].filter().collectsStack(state.fullName);
-                hasLocations |= sessions[i].dictionary().hasLocations();
-                hasStacks |= stacks[i];
+            for (WriterOwner session : sessions) {
+                session.dictionary().addGroup(state);
+                int recorded = isRuled ? LevelSet.ALL : session.filter().levels(state.fullName);
+                int pinned = recorded & session.pinnedLevels(state.fullName);
+                boolean hasStack = session.filter().collectsStack(state.fullName);
+                hasLocations |= session.dictionary().hasLocations();
+                hasStacks |= hasStack;
+                // Each message goes to one of the two. Usual ones are more, and come first.
+                if (recorded != pinned) {
+                    levels[owners.size()] = recorded & ~pinned;
+                    stacks[owners.size()] = hasStack;
+                    owners.add(session);
+                }
+                if (pinned != 0) {
+                    levels[owners.size()] = pinned;
+                    stacks[owners.size()] = hasStack;
+                    owners.add(session.pinned());
+                }
             }
-            return new SessionRoutes(sessions, levels, hasLocations, hasStacks ? stacks : null, ofRuled, isRuled);
+            WriterOwner[] all = owners.toArray(WriterOwner[]::new);
+            int[] ofAll = Arrays.copyOf(levels, all.length);
+            return new SessionRoutes(all, ofAll, hasLocations, hasStacks ? stacks : null, ofRuled, isRuled);
         }
     }
 }

@@ -6,7 +6,10 @@ import dev.protolog.internal.groups.Switch;
 import dev.protolog.internal.rules.RuledCall;
 import dev.protolog.internal.text.LevelSet;
 
-/** Where the messages of a group go: the sessions that record some of its levels. */
+/**
+ * Where the messages of a group go: the sessions that record some of its levels. One that pins some
+ * of these is there twice, each time with its own levels.
+ */
 final class SessionRoutes extends Routes {
     static final SessionRoutes NONE = new SessionRoutes(new WriterOwner[0], new int[0], false, null, null, false);
 

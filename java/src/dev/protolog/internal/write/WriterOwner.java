@@ -6,7 +6,8 @@ import dev.protolog.internal.process.BootClock;
 
 /**
  * The owner of trace writers, which is a session, as calls and writers know it: a filter, a buffer,
- * a clock, waiting for a chunk, counters of losses.
+ * a clock, waiting for a chunk, counters of losses. A session that pins messages is two: one for
+ * those, with a ring of their own, and one for all others.
  *
  * <p>Invariant: one class extends it. So the JVM's compiler calls its methods directly, which it
  * does not for an interface.
@@ -14,7 +15,7 @@ import dev.protolog.internal.process.BootClock;
 public abstract class WriterOwner {
     private final Filter filter;
     private final int levels;
-    private final BootClock clock = new BootClock();
+    private final BootClock clock;
     private final int pid = (int) ProcessHandle.current().pid();
     private final SharedWriters shared = new SharedWriters(this);
     private final LargeTurn large = new LargeTurn();
@@ -24,7 +25,16 @@ public abstract class WriterOwner {
     protected WriterOwner(Filter filter, Causes causes) {
         this.filter = filter;
         this.causes = causes;
+        clock = new BootClock();
         levels = filter.allLevels();
+    }
+
+    /** That of the messages that {@code session} pins. */
+    protected WriterOwner(WriterOwner session) {
+        filter = session.filter;
+        causes = session.causes;
+        clock = session.clock;
+        levels = session.levels;
     }
 
     /** The messages that the session records. */
@@ -61,6 +71,12 @@ public abstract class WriterOwner {
     }
 
     public abstract SharedBuffer buffer();
+
+    /** The owner of the messages that the session pins; null for none. */
+    public abstract WriterOwner pinned();
+
+    /** The levels that the session pins of the group with this full name. */
+    public abstract int pinnedLevels(String group);
 
     public abstract SessionDictionary dictionary();
 
