@@ -1,7 +1,7 @@
 //! Messages that may be lost, and those that may not: rings that wrap, services that stand still,
 //! and processes that are killed.
 
-use crate::service::{Service, all};
+use crate::service::{LONG, Service, all};
 use perfetto_ipc::SessionConfig;
 use perfetto_ipc::frame::message;
 use std::collections::HashSet;
@@ -155,10 +155,12 @@ fn threads_without_a_writer_are_counted() {
             source.string(1, "android.protolog").uint32(2, 0).nested(126).uint32(2, 1);
         }
     });
-    let session = service.session_of(&config);
+    let mut session = service.session_of(&config);
     child.tell(&format!("sessions {SESSIONS}"));
     child.tell("log");
     child.tell(&format!("sessions {SESSIONS}"));
+    // Or the first session that ends would give its writers to threads that have none yet.
+    session.flush(LONG).expect("flush");
     let trace = service.stop(session);
     assert_eq!(child.tell("notice"), "null");
     child.tell("connected");
