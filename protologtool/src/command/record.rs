@@ -62,8 +62,8 @@ the trace stays in the service's buffer until the end, which then has the newest
 The socket is the one in PERFETTO_CONSUMER_SOCK_NAME, or else /run/perfetto/traced-consumer.sock or /tmp/perfetto-consumer; in /tmp the \
 service has to be root's or yours.
 
-Exit codes: 0 done; 2 wrong command line, no service, or the service or the output fails: nothing was written, but to a pipe; \
-3 the trace was cut, by Ctrl-C while a clone was read, or since the service sends without end or does not end the session.";
+Exit codes: 0 done; 2 wrong command line, no service, or the output fails: nothing was written, but to a pipe; 3 the trace was cut, by \
+Ctrl-C while a clone was read, or since the service fails, sends without end or does not end the session: the file has what came before.";
 
 /// Arguments of `record`.
 #[derive(Debug, clap::Args)]
@@ -166,23 +166,29 @@ pub(crate) fn run(args: &RecordArgs, system: &dyn System) -> Result<Exit, Failur
 /// whether its end may be missing.
 fn finish(extent: Extent, is_clone: bool, names: &AskedNames, system: &dyn System) -> Exit {
     names.warnings().iter().for_each(|warning| system.print_error(warning));
-    match (extent, is_clone) {
+    let (problem, help) = match (extent, is_clone) {
         (Extent::Whole, _) => return Exit::Done,
-        (Extent::Cut, true) => system.print_error(
-            "warning: the trace was cut: its last packets are missing\n\
-             help: clone the session again, and wait until it is written\n",
+        (Extent::Broken(error), _) => {
+            (format!("{}; it has what came before", printable(&error.to_string())), error.help())
+        }
+        (Extent::Cut, true) => (
+            "its last packets are missing".to_owned(),
+            "clone the session again, and wait until it is written",
         ),
-        (Extent::Unfinished, _) => system.print_error(
-            "warning: the trace was cut: the service did not end the session in time, and what \
-             programs sent last may be missing\n\
-             help: look at the output of `traced`, and at what its producers do\n",
+        (Extent::Unfinished, _) => (
+            "the service did not end the session in time, and what programs sent last may be \
+             missing"
+                .to_owned(),
+            "look at the output of `traced`, and at what its producers do",
         ),
-        (Extent::Cut, false) => system.print_error(
-            "warning: the trace was cut: the service sends more than the session's buffers have, \
-             and the last packets may be missing\n\
-             help: look at the output of `traced`, and at what its producers do\n",
+        (Extent::Cut, false) => (
+            "the service sends more than the session's buffers have, and the last packets may be \
+             missing"
+                .to_owned(),
+            "look at the output of `traced`, and at what its producers do",
         ),
-    }
+    };
+    system.print_error(&format!("warning: the trace was cut: {problem}\nhelp: {help}\n"));
     Exit::Incomplete
 }
 

@@ -1,6 +1,7 @@
 //! `record --perfetto` on the real tracing service, with a program that logs.
 
 mod endless;
+mod failing_service;
 mod hostile;
 mod names;
 mod refused;
@@ -463,27 +464,4 @@ fn a_reader_that_leaves_ends_the_recording() {
     assert!(recording.wait().expect("wait for it").success());
     drop(program.stdin.take());
     program.wait().expect("wait for it");
-}
-
-#[test]
-fn a_service_that_goes_away_or_stands_still_ends_the_recording() {
-    let Some(mut service) = TracingService::start() else { return };
-    let recording = start(&service);
-    service.kill();
-    let output = recording.wait_with_output().expect("wait for it");
-    let error = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(2), "{error}");
-    assert!(error.contains("closed the connection") && error.contains("help: "), "{error}");
-
-    service.restart();
-    let recording = start(&service);
-    service.signal("STOP");
-    let kill = Command::new("kill").args(["-INT", &recording.id().to_string()]).status();
-    assert!(kill.expect("run kill").success());
-    let output = recording.wait_with_output().expect("wait for it");
-    service.signal("CONT");
-    let error = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(2), "{error}");
-    assert!(error.contains("did not answer in time"), "{error}");
-    assert!(!service.dir.path().join("new.pftrace").exists());
 }

@@ -22,7 +22,7 @@ fn most_after_end(config: &[u8]) -> u64 {
 }
 
 /// How much of a trace was written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) enum Extent {
     /// All of it.
     Whole,
@@ -30,6 +30,8 @@ pub(super) enum Extent {
     Cut,
     /// What there was when the service had not ended the session in time.
     Unfinished,
+    /// What came before the service failed.
+    Broken(Error),
 }
 
 /// The job: a session of one's own, or a clone of another one.
@@ -54,6 +56,8 @@ pub(super) struct Out<'a, 'n> {
     left: Option<u64>,
     /// The content that it is looked through for.
     names: &'n mut AskedNames,
+    /// A packet was written.
+    has_written: bool,
 }
 
 /// Its kind.
@@ -64,34 +68,50 @@ pub(super) enum Target<'a> {
     Stream(&'a mut OutputStream),
 }
 
-/// Does the job; `is_over` ends a session early.
+/// Does the job; `is_over` ends a session early. A service that fails takes nothing of what it has
+/// sent with it.
 pub(super) fn run(
     consumer: &mut Consumer,
     job: &RecordJob<'_>,
     is_over: &AtomicBool,
     out: &mut Out<'_, '_>,
 ) -> Result<Extent, Error> {
-    let extent = match *job {
+    let extent = match read(consumer, job, is_over, out) {
+        Err(error) if out.has_written && !matches!(error, Error::Output(_)) => {
+            Extent::Broken(error)
+        }
+        read => read?,
+    };
+    if let Target::Stream(stream) = &mut out.target {
+        stream.settle(is_over).map_err(Error::Output)?;
+    }
+    Ok(extent)
+}
+
+/// Reads what the job is about.
+fn read(
+    consumer: &mut Consumer,
+    job: &RecordJob<'_>,
+    is_over: &AtomicBool,
+    out: &mut Out<'_, '_>,
+) -> Result<Extent, Error> {
+    match *job {
         RecordJob::Clone(name) => {
             consumer.clone_session(CloneTarget::Name(name))?;
             // Nobody says how large the other session's buffers are.
             let is_whole = consumer.read_rest(u64::MAX, |packet| {
                 out.write(packet).map(|()| !is_over.load(Ordering::Relaxed))
             })?;
-            if is_whole { Extent::Whole } else { Extent::Cut }
+            Ok(if is_whole { Extent::Whole } else { Extent::Cut })
         }
         RecordJob::Session { config, time, interval } => {
             consumer.enable(config)?;
             let most = most_after_end(config);
             let end = End { begun: Instant::now(), time, is_over, most };
             out.names.look_at_service(consumer)?;
-            read_session(consumer, &end, interval, out)?
+            read_session(consumer, &end, interval, out)
         }
-    };
-    if let Target::Stream(stream) = &mut out.target {
-        stream.settle(is_over).map_err(Error::Output)?;
     }
-    Ok(extent)
 }
 
 /// Reads a session to its end.
@@ -111,7 +131,8 @@ fn read_session(
     if !is_whole {
         return Ok(Extent::Cut);
     }
-    consumer.free()?;
+    // All of it is here; what the service still has ends with the connection, too.
+    let _ = consumer.free();
     Ok(if has_ended { Extent::Whole } else { Extent::Unfinished })
 }
 
@@ -174,7 +195,7 @@ fn wait(
 impl<'a, 'n> Out<'a, 'n> {
     /// With at most so many bytes.
     pub(super) fn new(target: Target<'a>, most: Option<u64>, names: &'n mut AskedNames) -> Self {
-        Self { target, left: most, names }
+        Self { target, left: most, names, has_written: false }
     }
 
     /// Takes a packet if there is room for it, and for no other once there was none.
@@ -188,9 +209,11 @@ impl<'a, 'n> Out<'a, 'n> {
             }
         }
         match &mut self.target {
-            Target::File(file) => file.write_all(packet),
-            Target::Stream(stream) => stream.write_all(packet),
+            Target::File(file) => file.write_all(packet)?,
+            Target::Stream(stream) => stream.write_all(packet)?,
         }
+        self.has_written = true;
+        Ok(())
     }
 
     /// Passes on what a pipe's reader may wait for.
