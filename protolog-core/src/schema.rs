@@ -79,6 +79,25 @@ pub mod packet {
     pub const REFUSAL: u32 = 1010;
     /// Ours, fixed64, beside the begin of a slice: the id of the span's template in the dictionary.
     pub const SPAN_MESSAGE: u32 = 1011;
+    /// Ours, see [`super::request`]: the request that the messages of the sequence belong to from
+    /// here on, until the next such packet or until the state is cleared.
+    pub const REQUEST: u32 = 1012;
+    /// Ours, see [`super::filtered`]: messages that were left out of the trace on purpose.
+    pub const FILTERED: u32 = 1013;
+}
+
+/// Our `TracePacket.REQUEST`. Without a number: no request.
+pub mod request {
+    /// uint64, from 1: no other request of the process has it.
+    pub const NUMBER: u32 = 1;
+    /// string, the program's name of the request; several may have the same one
+    pub const ID: u32 = 2;
+}
+
+/// Our `TracePacket.FILTERED`.
+pub mod filtered {
+    /// uint64: the messages of other requests, and of none, that were left out
+    pub const MESSAGES: u32 = 1;
 }
 
 /// Our `TracePacket.REFUSAL`.

@@ -31,9 +31,13 @@ pub(crate) fn compact<'s>(
     to.records.extend_from_slice(from.records.get(end..).unwrap_or_default());
     from.records.truncate(end);
     let from = &*from;
+    to.requests.begin_block();
     for record in &mut to.records {
+        let request = from.requests.index_of(record.message.at);
         kept.record(from, record, &mut to.string_refs);
+        to.requests.note(record.message.at, request);
     }
+    to.requests.begin_block();
     for sequence in sequences {
         for table in [&mut sequence.strings, &mut sequence.stack_traces] {
             table.indices().for_each(|index| *index = kept.string(from, *index));

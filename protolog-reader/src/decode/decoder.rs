@@ -89,7 +89,7 @@ impl Decoder {
 
     /// Decodes a whole trace.
     pub(crate) fn read(mut self, bytes: Vec<u8>) -> Collected {
-        let at = self.collected.blocks.reserve(bytes.len());
+        let at = self.reserve(bytes.len());
         self.collected.stats.bytes = bytes.len() as u64;
         self.collected.stats.ended_early = self.packets(&bytes, at, 0);
         self.collected.blocks.put(at, bytes);
@@ -99,7 +99,7 @@ impl Decoder {
     /// Decodes the next bytes of a trace that is being written. Returns the position if decoding
     /// ended before the end of `bytes`.
     pub(crate) fn add(&mut self, bytes: &[u8]) -> Option<EndedEarly> {
-        let at = self.collected.blocks.reserve(bytes.len());
+        let at = self.reserve(bytes.len());
         self.is_growing = true;
         let ended = self.packets(bytes, at, 0);
         let taken = ended.map_or(bytes.len(), |ended| ended.offset as usize);
@@ -115,7 +115,7 @@ impl Decoder {
         if !self.inputs.is_empty() {
             self.begin_input(offset);
         }
-        let at = self.collected.blocks.reserve(bytes.len());
+        let at = self.reserve(bytes.len());
         let ended = self.packets(&bytes, at, 0);
         self.keep(at, bytes);
         ended
@@ -144,6 +144,12 @@ impl Decoder {
         &mut self,
     ) -> (&mut Collected, impl Iterator<Item = &mut SequenceState>) {
         (&mut self.collected, self.sequences.iter_mut())
+    }
+
+    /// Returns the address of a block of so many bytes, which is decoded next.
+    fn reserve(&mut self, bytes: usize) -> u64 {
+        self.collected.requests.begin_block();
+        self.collected.blocks.reserve(bytes)
     }
 
     /// Keeps bytes that entries refer to.
@@ -426,8 +432,9 @@ impl Decoder {
         self.expansion.take_bytes(size);
         self.collected.stats.inflated_bytes += size;
         self.collected.segment.inflated += size;
-        let at = self.collected.blocks.reserve(inflated.bytes.len());
+        let at = self.reserve(inflated.bytes.len());
         let ended = self.packets(&inflated.bytes, at, depth + 1);
+        self.collected.requests.begin_block();
         self.keep(at, inflated.bytes);
         match (inflated.end, ended.map(|ended| ended.reason)) {
             (StreamEnd::NoRoom, _) => return Err(LimitReached(EndReason::Memory)),

@@ -61,6 +61,12 @@ impl<'a> Entry<'a> {
         self.log.spans_at(self.record.thread, self.time())
     }
 
+    /// The id of the request that it belongs to, if its thread was in one.
+    #[inline]
+    pub fn request(&self) -> Option<&'a str> {
+        self.log.request_at(self.record.message.at)
+    }
+
     pub(crate) fn thread_index(&self) -> u32 {
         self.record.thread
     }

@@ -194,6 +194,18 @@ impl Log {
         &self.passed_over
     }
 
+    /// The ids of the requests that messages belong to, each once: those of the pages so far.
+    pub fn requests(&self) -> impl Iterator<Item = &str> {
+        self.collected.requests.ids()
+    }
+
+    /// The request of the message at this address.
+    #[inline]
+    pub(crate) fn request_at(&self, at: u64) -> Option<&str> {
+        let requests = &self.collected.requests;
+        if requests.are_none() { None } else { requests.of(at) }
+    }
+
     /// The spans that threads were in, by their begin, if the trace was read with them.
     pub fn slices(&self) -> &[SpanSlice] {
         &self.slices.list

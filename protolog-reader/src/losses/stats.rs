@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub use protolog_core::BufferStats;
 use protolog_core::Level;
-use protolog_core::schema::{buffer_stats, trace_stats};
+use protolog_core::schema::{buffer_stats, filtered, trace_stats};
 use protozero::{DecodeError, Field};
 
 use crate::losses::loss::LossReason;
@@ -42,6 +42,9 @@ pub struct Stats {
     /// Messages that sampling passed over, by id of the group and level, if they are known. They
     /// are not lost.
     pub passed_over: BTreeMap<(Option<u32>, Option<Level>), u64>,
+    /// Messages of other requests, and of none, that were left out of a trace that has those of
+    /// some requests. They are not lost. None for any other trace.
+    pub left_out: Option<u64>,
     /// Entries whose time is a guess.
     pub guessed_times: u64,
     /// Clocks that were ignored because a snapshot or sequence had too many of them.
@@ -155,6 +158,18 @@ pub struct ServiceLosses {
     pub patches_failed: u64,
     /// Packets that the service refused.
     pub invalid_packets: u64,
+}
+
+/// Parses our `FILTERED`: the number of messages that were left out.
+pub(crate) fn parse_filtered(field: Field<'_>) -> Result<u64, DecodeError> {
+    let mut messages = 0;
+    for field in field.as_message()? {
+        let field = field?;
+        if field.number == filtered::MESSAGES {
+            messages = field.as_u64()?;
+        }
+    }
+    Ok(messages)
 }
 
 /// The statistics of the buffer of a session that wrote its trace itself; none for a trace of the

@@ -21,6 +21,8 @@
 //! {"type":"span_end","ts":3000,"pid":1234,"tid":1240,"span":"request","target":"demo","depth":0,"duration":2000,"args":{"id":5}}
 //! ```
 //!
+//! A message of a request has its id (`"request":"GET /cart/17"`).
+//!
 //! On request, a message has the spans that it was logged in, the outermost first. One that may
 //! have been over has `end_lost`, and `gap` says that spans around it are not in the trace:
 //!
@@ -74,7 +76,7 @@ use crate::log::values::Values;
 use crate::losses::loss::Loss;
 use crate::output::json_fields::{FieldNames, push_arg, push_fields};
 use crate::output::json_members::{push_float, push_member, push_number, push_string};
-use crate::output::json_spans::{push_span_args, push_spans_around};
+use crate::output::json_spans::{push_request, push_span_args, push_spans_around};
 use crate::spans::span_slice::SpanSlice;
 use crate::times::NS;
 use crate::times::wall_times::WallTimes;
@@ -181,6 +183,7 @@ impl<'a> JsonWriter<'a> {
         out.extend_from_slice(b"{\"type\":\"message\",\"ts\":");
         message_plan::push_integer(out, entry.time(), false);
         self.push_time_and_thread(entry.time(), entry.time_is_guess(), entry.thread_index(), out);
+        push_request(out, entry);
         let (id, mut values) = entry.fast_values(&mut self.hints)?;
         let log = self.log;
         let prepare =
@@ -222,6 +225,7 @@ impl<'a> JsonWriter<'a> {
     fn entry(&mut self, entry: &Entry<'_>, out: &mut Vec<u8>) {
         let values = entry.values();
         self.start("message", entry.time(), entry.time_is_guess(), entry.thread_index(), out);
+        push_request(out, entry);
         let log = self.log;
         let members = values.message().map(|message| {
             let members = self.slow_messages.entry((ptr::from_ref(message), values.is_cut));

@@ -1,10 +1,19 @@
-//! Spans in lines of JSON: their fields, and those that a message was logged in.
+//! Spans in lines of JSON: their fields, and those that a message was logged in; and its request.
 
 use std::collections::BTreeMap;
 
+use crate::log::entry::Entry;
 use crate::output::json_members::{push_member, push_number, push_string};
 use crate::spans::around::SpanAround;
 use crate::spans::span_slice::{SpanArg, SpanSlice};
+
+/// Appends the request that a message belongs to, if it does.
+#[inline]
+pub(super) fn push_request(out: &mut Vec<u8>, entry: &Entry<'_>) {
+    if let Some(id) = entry.request() {
+        push_member(out, "request", id);
+    }
+}
 
 /// Appends the spans that a message was logged in; nothing for none.
 pub(super) fn push_spans_around(out: &mut Vec<u8>, spans: &[SpanAround<'_>]) {

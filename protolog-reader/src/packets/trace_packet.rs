@@ -46,6 +46,8 @@ pub(crate) struct Packet<'a> {
     pub(crate) sequence_info: Option<Field<'a>>,
     pub(crate) trace_stats: Option<Field<'a>>,
     pub(crate) refusal: Option<Field<'a>>,
+    pub(crate) request: Option<Field<'a>>,
+    pub(crate) filtered: Option<Field<'a>>,
     pub(crate) compressed: Option<Field<'a>>,
     /// The pid that the process of a descriptor has, if that names another one; see
     /// `merge/processes_apart.rs`.
@@ -90,7 +92,8 @@ impl<'a> Packet<'a> {
         let is_set = self.cleared || self.dropped || self.interned.is_some();
         // The time of a packet may count from the one before.
         let is_timed = self.timestamp.is_some();
-        is_named || is_set || is_timed || self.defaults.is_some() || self.message.is_some()
+        let is_marked = self.request.is_some() || self.message.is_some();
+        is_named || is_set || is_timed || self.defaults.is_some() || is_marked
     }
 
     /// Takes one field.
@@ -126,6 +129,8 @@ impl<'a> Packet<'a> {
             packet::SEQUENCE_INFO => self.sequence_info = nested(field)?,
             packet::TRACE_STATS => self.trace_stats = nested(field)?,
             packet::REFUSAL => self.refusal = nested(field)?,
+            packet::REQUEST => self.request = nested(field)?,
+            packet::FILTERED => self.filtered = nested(field)?,
             packet::COMPRESSED_PACKETS | ZSTD_COMPRESSED_PACKETS => {
                 self.compressed = nested(field)?;
             }

@@ -1,13 +1,13 @@
 //! The state of a sequence, which its packets set for later ones: interned strings, defaults,
-//! clocks, the thread.
+//! clocks, the thread, the request.
 //!
 //! ```text
 //!            cleared                    lost
 //!  invalid ----------> valid     valid -----> invalid     initially: invalid
 //! ```
 //! While the state is invalid, nothing is interned, and messages that need the state are lost. A
-//! clear keeps clocks and thread, as in Perfetto's trace_processor, and drops defaults and interned
-//! strings.
+//! clear keeps clocks and thread, as in Perfetto's trace_processor, and drops defaults, interned
+//! strings and the request.
 //!
 //! Invariant: the string of an id never changes between two clears; the first definition counts.
 
@@ -25,6 +25,7 @@ use protozero::{DecodeError, Field};
 use crate::bytes::blocks::{Blocks, Span};
 use crate::clocks::{CustomClocks, Moment};
 use crate::packets::message_fields::varint;
+use crate::sequences::requests::NO_REQUEST;
 use crate::sequences::thread::{self, Source};
 
 /// The state of one sequence.
@@ -52,13 +53,15 @@ pub(crate) struct SequenceState {
     pub(crate) is_torn: bool,
     /// The loss that counts messages without state since the state became invalid.
     pub(crate) stateless: Option<u32>,
+    /// The request that messages belong to, as an index.
+    pub(crate) request: u32,
 }
 
 impl SequenceState {
     /// Invalidates the state after a loss of packets.
     pub(crate) fn invalidate(&mut self) {
         self.valid = false;
-        self.forget_strings();
+        self.forget_state();
     }
 
     /// Forgets everything but the thread after a hole in the trace.
@@ -73,7 +76,7 @@ impl SequenceState {
         self.valid = true;
         self.is_torn = false;
         self.default_clock = None;
-        self.forget_strings();
+        self.forget_state();
     }
 
     /// Sets the thread, unless a better source has set it.
@@ -89,10 +92,11 @@ impl SequenceState {
         }
     }
 
-    fn forget_strings(&mut self) {
+    fn forget_state(&mut self) {
         self.strings.clear();
         self.stack_traces.clear();
         self.stateless = None;
+        self.request = NO_REQUEST;
     }
 }
 

@@ -76,6 +76,8 @@ impl Collected {
             return Ok(());
         }
         self.has_guesses |= moment.guessed;
+        // A run of plain messages goes on with the request of its first one.
+        self.requests.note(fields.offset(), sequence.request);
         let message = Span { at: fields.offset(), len: fields.rest().len() as u32 };
         let bytes = fields.rest();
         if self.pass == Pass::Entries

@@ -5,11 +5,12 @@
 //! they are applied after the last packet (`log.rs`).
 //!
 //! A packet is applied in this order: loss, clear, defaults, interned strings, clock snapshot,
-//! thread, timestamp, message.
+//! request, thread, timestamp, message.
 
 mod message_records;
 pub(crate) mod plain_run;
 mod segment_bounds;
+mod table_sizes;
 pub(crate) mod text_budget;
 mod trace_wide;
 
@@ -32,13 +33,14 @@ use crate::decode::plain_message::PlainMessage;
 use crate::decode::segment::Segment;
 use crate::decode::segment_order::SegmentOrder;
 use crate::decode::value_fit::KnownFits;
-use crate::dictionary::{Dictionary, Message};
+use crate::dictionary::Dictionary;
 use crate::inputs::conflicts::Inputs;
 use crate::losses::loss::LossReason;
 use crate::losses::loss::{self, Losses};
 use crate::losses::passed_over::{self, PassedOverCounts};
 use crate::losses::stats::Stats;
 use crate::packets::trace_packet::Packet;
+use crate::sequences::requests::Requests;
 use crate::sequences::sequence_state::{SequenceState, parse_interned, usual_string_arg};
 use crate::sequences::sessions::Sessions;
 use crate::sequences::thread::{self, Source, Threads};
@@ -127,6 +129,7 @@ pub(crate) struct Collected {
     pub(crate) stats: Stats,
     pub(crate) sessions: Arc<Sessions>,
     pub(crate) slices: SliceEvents,
+    pub(crate) requests: Requests,
     /// Findings about several traces that are surveyed as one.
     pub(crate) inputs: Option<Box<Inputs>>,
     fits: KnownFits,
@@ -282,6 +285,7 @@ impl Collected {
             processes: Arc::clone(&self.processes),
             told_apart: Arc::clone(&self.told_apart),
             sessions: Arc::clone(&self.sessions),
+            requests: self.requests.take_page(),
             ..Self::default()
         };
         self.losses.0.clear();
@@ -298,19 +302,6 @@ impl Collected {
     /// packet is no trace, to a merge as well.
     pub(crate) fn has_framed_packets(&self) -> bool {
         self.framed_packets > 0
-    }
-
-    /// The size of the tables that grow with the trace, in bytes.
-    pub(crate) fn table_bytes(&self) -> usize {
-        self.records.capacity() * size_of::<MessageRecord>()
-            + self.string_refs.capacity() * size_of::<u32>()
-            + self.strings.capacity() * size_of::<Span>()
-            + self.losses.0.capacity() * size_of::<loss::FoundLoss>()
-            + self.passed_over.table_bytes()
-            + self.dictionary.messages().size_hint().0 * size_of::<Message>()
-            + self.slices.table_bytes()
-            + self.segments.capacity() * size_of::<Segment>()
-            + self.order.table_bytes()
     }
 
     /// Takes the slice events of a packet.
@@ -396,6 +387,9 @@ impl Collected {
         sequence: &mut SequenceState,
         packet: &Packet<'_>,
     ) -> Result<(), DecodeError> {
+        if let Some(mark) = packet.request {
+            sequence.request = self.requests.index(mark)?;
+        }
         let trusted = packet.trusted_pid;
         sequence.trusted_pid = trusted.or(sequence.trusted_pid);
         if trusted.is_some() && sequence.thread_source <= Source::Service {

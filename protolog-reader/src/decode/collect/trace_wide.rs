@@ -71,6 +71,11 @@ impl Collected {
                 None => self.stats.service = ServiceLosses::parse(stats)?,
             }
         }
+        if let Some(filtered) = packet.filtered {
+            let left_out = stats::parse_filtered(filtered)?;
+            let sum = self.stats.left_out.get_or_insert(0);
+            *sum = sum.saturating_add(left_out);
+        }
         refusal::note(packet, &mut self.stats.refusals)
     }
 
