@@ -82,6 +82,10 @@ pub(crate) struct Filters {
     /// repeated
     #[arg(long, value_name = "SPAN[.FIELD=VALUE]", value_parser = span)]
     span: Vec<String>,
+
+    /// Of the request with this id; may be repeated
+    #[arg(long, value_name = "ID")]
+    request: Vec<String>,
 }
 
 /// The times of a filter.
@@ -127,8 +131,8 @@ impl Filters {
     /// Returns whether all entries are shown.
     pub(crate) fn admit_all(&self) -> bool {
         let Self { level, group, tag, grep, invert: _, since, until, pid, .. } = self;
-        let Self { arg, thread, location, selectors, span, .. } = self;
-        let lists = [group, tag, thread, location, selectors, arg, span];
+        let Self { arg, thread, location, selectors, span, request, .. } = self;
+        let lists = [group, tag, thread, location, selectors, arg, span, request];
         let has_times = since.is_some() || until.is_some();
         let has_texts = level.is_some() || grep.is_some();
         !has_times && !has_texts && pid.is_empty() && lists.iter().all(|list| list.is_empty())
@@ -264,6 +268,10 @@ impl Filter<'_> {
                 if !self.admits_time(entry.time()) || !self.admits_thread(entry.thread()) {
                     return false;
                 }
+                let is_of = |wanted: &str| entry.request() == Some(wanted);
+                if !admits(&self.options.request, is_of) {
+                    return false;
+                }
                 // Values are decoded only where the text is asked for.
                 let grep = self.options.grep.as_ref();
                 (!self.options.ask_for_messages() || self.admits_message(entry.message()))
@@ -321,6 +329,7 @@ impl Filter<'_> {
             && options.location.is_empty()
             && options.selectors.is_empty()
             && options.arg.is_empty()
+            && options.request.is_empty()
             && (options.span.is_empty() || self.admits_spans(&self.log.spans_at_slice(slice)))
             && grep.is_none_or(|grep| grep.is_match(&slice.text(is_end)) != options.invert)
     }

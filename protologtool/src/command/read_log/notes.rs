@@ -17,6 +17,7 @@ pub(super) fn report(log: &Log, args: &ReadLogArgs, system: &dyn System) {
         system.print_error(&statistics(log.stats()));
     }
     system.print_error(&passed_over(log));
+    system.print_error(&left_out(log.stats()));
     for line in log.summary().to_string().lines() {
         system.print_error(&format!("warning: {line}\n"));
     }
@@ -53,6 +54,15 @@ pub(super) fn passed_over(log: &Log) -> String {
         text += "help: see how many were logged by `--count-by template --estimate`\n";
     }
     text
+}
+
+/// The line about messages that a trace of some requests leaves out; empty for any other trace.
+pub(super) fn left_out(stats: &Stats) -> String {
+    match stats.left_out {
+        None => String::new(),
+        Some(1) => "note: the trace leaves out 1 message of other requests\n".to_owned(),
+        Some(count) => format!("note: the trace leaves out {count} messages of other requests\n"),
+    }
 }
 
 /// Says why the trace has no message, or which names in the filter of its session no group has.

@@ -11,7 +11,7 @@ impl Filter<'_> {
     /// The warnings, each with the help line that follows it.
     pub(crate) fn problems(&self, times: &Times) -> Vec<String> {
         let log = self.log;
-        let Filters { group, tag, thread, location, arg, span, .. } = self.options;
+        let Filters { group, tag, thread, location, arg, span, request, .. } = self.options;
         let groups = || log.dictionary().groups();
         let is_group = |wanted: &str| groups().any(|group| matches_group(wanted, &group.name));
         let is_tag = |wanted: &str| groups().any(|group| has_tag(group, wanted));
@@ -36,6 +36,13 @@ impl Filter<'_> {
                 || Filters::argument_names(log),
             ),
             unknown(span, "span", is_span, same, || spans(log)),
+            unknown(
+                request,
+                "request",
+                |it| log.requests().any(|id| id == it),
+                same,
+                || log.requests().map(str::to_owned).collect(),
+            ),
             self.options.times_in_gaps(log, times),
             self.missed_span(times),
         ]

@@ -25,6 +25,8 @@ pub(crate) enum Column {
     Group,
     /// Those that the message was logged in
     Spans,
+    /// The request that the message belongs to
+    Request,
     Message,
     /// The arguments that have names, as in logfmt
     Fields,
@@ -56,6 +58,7 @@ impl Column {
             Self::Tag => "tag",
             Self::Group => "group",
             Self::Spans => "spans",
+            Self::Request => "request",
             Self::Message => "message",
             Self::Fields => "fields",
             Self::Template => "template",
@@ -74,7 +77,7 @@ impl Column {
             Self::Tag => 8,
             Self::Process | Self::Thread => 15,
             Self::Id => 16,
-            Self::Group | Self::Location | Self::Spans | Self::Fields => 24,
+            Self::Group | Self::Location | Self::Request | Self::Spans | Self::Fields => 24,
         }
     }
 }
@@ -158,6 +161,10 @@ impl<'a> Row<'a> {
             Column::Group => self.group().map_or("", |(name, _)| name).into(),
             Column::Spans => match self.item {
                 Item::Entry(entry) => spans_text(&entry.spans()).into(),
+                _ => "".into(),
+            },
+            Column::Request => match self.item {
+                Item::Entry(entry) => entry.request().unwrap_or_default().into(),
                 _ => "".into(),
             },
             Column::Message => self.message().into(),
