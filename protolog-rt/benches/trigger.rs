@@ -1,11 +1,12 @@
 //! The latency of messages while a trigger's file of 64 MiB is written, beside that of messages
-//! while none is, and what a message costs where its group is watched, or messages are pinned.
+//! while none is, and what a message costs where its group is watched, messages are pinned, or the
+//! thread is in a request.
 //!
 //! ```text
 //! cargo bench -p protolog-rt --bench trigger
 //! ```
 
-use protolog_rt::{Builder, Level, Pinned, ProtoLogGroup, Session, Triggers, e, i};
+use protolog_rt::{Builder, Level, Pinned, ProtoLogGroup, Request, Session, Triggers, e, i};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -86,6 +87,40 @@ fn costs_of_pinned(dir: &Path) {
     });
 }
 
+/// Prints the time of a request with so many messages, on one thread: the least of many parts.
+fn costs_of_requests(dir: &Path) {
+    const PART: u64 = 1000;
+    let builder = Session::builder().file(dir.join("app.pftrace")).enable_all().keep_newest();
+    let session = builder.buffer_size(1 << 20).start().expect("start a session");
+    let request = Request::new("GET /cart/17");
+    let run = |name: &str, turn: &dyn Fn(u64)| {
+        let part = || {
+            let begun = Instant::now();
+            (0..PART).for_each(turn);
+            begun.elapsed().as_nanos() as f64 / PART as f64
+        };
+        let least = (0..1000).map(|_| part()).fold(f64::INFINITY, f64::min);
+        println!("{name:<32} {least:>6.1} ns");
+    };
+    let messages = |count: u64| {
+        (0..count).for_each(|number| i!(Log::Bench, "block %d of %d", number, 7));
+    };
+    run("ten messages", &|_| messages(10));
+    run("a new request", &|number| drop(Request::new(number)));
+    run("a scope without messages", &|_| drop(request.enter()));
+    run("a scope with ten messages", &|_| {
+        let _scope = request.enter();
+        messages(10);
+    });
+    run("the same, one message after it", &|_| {
+        let scope = request.enter();
+        messages(9);
+        drop(scope);
+        messages(1);
+    });
+    session.stop().expect("stop");
+}
+
 fn main() {
     let dir = std::env::temp_dir().join(format!("protolog-bench-{}", std::process::id()));
     std::fs::create_dir_all(&dir).expect("make a directory");
@@ -107,5 +142,6 @@ fn main() {
     cost("a trigger at WARN");
     session.stop().expect("stop");
     costs_of_pinned(&dir);
+    costs_of_requests(&dir);
     std::fs::remove_dir_all(&dir).expect("remove the directory");
 }

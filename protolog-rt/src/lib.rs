@@ -120,6 +120,7 @@
 //! | record many programs in one trace, of Perfetto's service | [`producer::connect`] |
 //! | switch groups from outside | [`init()`]; then the variable `PROTOLOG`, or `protologtool configuration` |
 //! | record how long something takes, and in what each message was logged | [`span!`], [`InSpan`] |
+//! | find the messages of one request, and keep those of one that failed | [`Request`], [`InRequest`] |
 //! | print lines on standard error | [`print_group`], or `log_to_text` |
 //! | record where a call came from | [`Builder::collect_stacktrace`] |
 //! | block instead of dropping when the buffer is full | [`Builder::wait_at_most`] |
@@ -227,6 +228,7 @@ mod note;
 mod panic;
 mod paths;
 pub mod producer;
+mod request;
 mod rewritten;
 mod session;
 mod shown;
@@ -249,6 +251,7 @@ pub use panic::log_panics;
 pub use protolog_core::Level;
 #[cfg(feature = "macros")]
 pub use protolog_macros::ProtoLogGroup;
+pub use request::{InRequest, Request, RequestScope, request_scope};
 pub use session::earlier::previous::{RecoveredTrace, recover_previous};
 pub use session::filter::{Config, GroupOverride, TracingMode};
 pub use session::finish::stop_error::StopError;

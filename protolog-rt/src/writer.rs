@@ -18,6 +18,7 @@
 //! | [`drops`] | counting messages that are dropped |
 //! | [`call_cache`] | calls of groups with rules that a thread made last |
 //! | [`sampled`] | messages that say at which rate they were sampled |
+//! | [`mod@request`] | marks of the request that messages belong to |
 //! | [`own`], [`state`], [`split`] | chunks: taking, setting up, completing; packets larger than one |
 //! | [`gate`], [`reclaim`] | other threads that may touch a chunk |
 //!
@@ -55,6 +56,7 @@ mod plan;
 pub(crate) mod prepared;
 pub(crate) mod reclaim;
 mod reentrancy;
+pub(crate) mod request;
 mod routes;
 pub(crate) mod running;
 pub(crate) mod sampled;

@@ -23,6 +23,7 @@ use super::fast::MAX_DELTA;
 use super::gate::Gate;
 use super::intern::InternTable;
 use super::plan::{Base, Plan};
+use super::request::{MAX_MARK, NO_REQUEST, current_number};
 use super::running;
 use super::track::MAX_TRACK;
 use crate::clock;
@@ -54,8 +55,8 @@ const _: () = assert!(
 );
 
 // The count can't overflow, so that a message need not look at it: with its size it takes at least
-// 15 bytes.
-const _: () = assert!(MAX_PAYLOAD / 15 + 2 < MAX_PACKETS as usize);
+// 15 bytes, and before it there may be a mark of its request.
+const _: () = assert!(2 * (MAX_PAYLOAD / 15 + 2) < MAX_PACKETS as usize);
 
 /// See the module. As with [`Writer`], the fields that each message touches come first.
 #[derive(Debug)]
@@ -90,6 +91,8 @@ pub(super) struct Own {
     full_at: Option<u32>,
     /// Packets of the chunk that are no messages.
     pub(super) others: u16,
+    /// The number of the request that the chunk's last mark names.
+    pub(super) request: u64,
     /// True if chunks describe the thread's track.
     pub(super) has_track: bool,
     /// True if the chunk was offered, see [`super::gate`].
@@ -124,6 +127,7 @@ impl Own {
             grown: 0,
             full_at: None,
             others: 0,
+            request: NO_REQUEST,
             has_track: false,
             offered: false,
         }
@@ -225,7 +229,8 @@ impl Own {
     /// up. False where the buffer has none.
     pub(super) fn begin(&mut self, writer: &Writer, need: usize) -> bool {
         let track = if self.has_track { MAX_LOSSES + MAX_TRACK } else { 0 };
-        let Some(chunk) = self.acquire(need + MAX_STATE + track) else { return false };
+        let mark = if current_number() == NO_REQUEST { 0 } else { MAX_LOSSES + MAX_MARK + 1 };
+        let Some(chunk) = self.acquire(need + MAX_STATE + track + mark) else { return false };
         self.clock.try_skip_fence(|| running::is_alone(writer));
         self.open(chunk, 0);
         self.write_state(writer);
@@ -286,6 +291,7 @@ impl Own {
         self.next_iid = 1;
         self.strings.reset(self.position);
         self.others = 0;
+        self.request = NO_REQUEST;
         // SAFETY: *chunk*: it is this thread's alone, and not empty.
         unsafe { start.write(0) };
         // SAFETY: *chunk*: it is this thread's alone, and has no packet but the one that was
@@ -293,9 +299,13 @@ impl Own {
         unsafe { self.publish(Packets::new(1, flags).0) };
     }
 
-    /// Lets messages into the chunk again; false where there is none.
+    /// Lets messages into the chunk again, those of another request after a mark; false where there
+    /// is none, or no room for that.
     pub(super) fn reopen(&mut self, writer: &Writer) -> bool {
         self.recall(writer);
+        if self.chunk.is_some() && !self.mark_request() {
+            return false;
+        }
         self.allow(writer);
         self.offered
     }

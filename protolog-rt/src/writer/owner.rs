@@ -25,6 +25,17 @@ pub(crate) enum Event<'a> {
     Joined(&'a EventKey),
     /// A panic.
     Panic,
+    /// A request that failed.
+    FailedRequest(FailedRequest<'a>),
+}
+
+/// A request that failed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FailedRequest<'a> {
+    /// The number that its marks have.
+    pub(crate) number: u64,
+    pub(crate) id: &'a str,
+    pub(crate) reason: &'a str,
 }
 
 /// The owner of a buffer and of the trace writers that fill it.
@@ -61,7 +72,7 @@ pub(crate) trait Owner: Debug + Send + Sync {
     }
 
     /// Notes an event. Returns whether something comes of it. Takes no lock, since a signal handler
-    /// may be the one that logs.
+    /// may be the one that logs; but for a request that failed.
     fn note_event(&self, _event: Event<'_>) -> bool {
         false
     }

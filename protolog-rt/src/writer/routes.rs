@@ -73,6 +73,15 @@ fn have_end() {
     });
 }
 
+/// Sends the thread's next message to each session out of line.
+pub(super) fn close_writers() {
+    ThreadRoutes::with_known(|thread| {
+        // A handler that finds them borrowed is within a message: its own are dropped as nested.
+        let Ok(routes) = thread.routes.try_borrow() else { return };
+        routes.iter().filter_map(Route::writer).for_each(|writer| writer.close());
+    });
+}
+
 /// Finishes the thread's writers at its end.
 fn end_thread() {
     ThreadState::with(|state| state.route(EXITED, std::ptr::null()));

@@ -9,6 +9,7 @@ use super::arbiter::Arbiter;
 use super::cursor::Cursor;
 use super::fields::Fields;
 use super::own::{MAX_LOSSES, MAX_STATE, Own};
+use super::request::{RequestMark, current_number, current_request};
 use super::track;
 use crate::loss::{LossCause, LossCount, LossCounters, Unwritten};
 use crate::sys::thread::Thread;
@@ -63,7 +64,22 @@ impl Own {
         // SAFETY: *chunk*: the cursor began at the position, and ends within that room.
         unsafe { self.start_next(to.at()) };
         self.others += 1;
-        !self.has_track || self.write_track(writer)
+        (!self.has_track || self.write_track(writer)) && self.mark_request()
+    }
+
+    /// Marks the request that the thread is in, unless it is the chunk's last one. False where the
+    /// chunk has no room for the mark.
+    pub(super) fn mark_request(&mut self) -> bool {
+        if self.request == current_number() {
+            return true;
+        }
+        let mark = current_request().unwrap_or(RequestMark::NONE);
+        let is_written = self.append(mark.packet().bytes());
+        if is_written {
+            self.others += 1;
+            self.request = mark.number;
+        }
+        is_written
     }
 
     fn write_track(&mut self, writer: &Writer) -> bool {

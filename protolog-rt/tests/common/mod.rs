@@ -58,7 +58,7 @@ pub(crate) struct ParsedPacket {
 const PYTHON_LIMIT: u64 = 5_000;
 
 /// Paths of the fields that we add to Perfetto's schema.
-const OUR_FIELDS: [&str; 10] = [
+const OUR_FIELDS: [&str; 12] = [
     "1000",
     "1001",
     "1003",
@@ -66,6 +66,8 @@ const OUR_FIELDS: [&str; 10] = [
     "1005",
     "1006",
     "1011",
+    "1012",
+    "1013",
     "protolog_message.1000",
     "protolog_viewer_config.messages.1000",
     "trace_stats.buffer_stats.1000",

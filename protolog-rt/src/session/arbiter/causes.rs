@@ -9,14 +9,16 @@
 //! ```
 //!
 //! Invariants
-//! - To fire takes no lock, allocates nothing for a cause that was there before, and writes
-//!   nothing: a signal handler may do it.
+//! - To fire takes no lock, but for a request that failed, allocates nothing for a cause that was
+//!   there before, and writes nothing: a signal handler may do it.
 //! - Each fired cause makes one file, or is counted as failed or suppressed. Once the session's
 //!   thread has looked for the last time, all are closed, and nothing fires any more.
 
+use crate::session::arbiter::failures::Failures;
 use crate::session::arbiter::occasion::{Fired, Occasion, Origin};
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use crate::sys::thread;
+use crate::writer::owner::FailedRequest;
 use protolog_core::control::matches_group;
 use protolog_recording::EventKey;
 use std::sync::OnceLock;
@@ -48,6 +50,8 @@ pub(in crate::session) enum Condition {
     Named,
     /// A panic.
     Panic,
+    /// A request that fails.
+    FailedRequest,
     /// A message of these levels (bit = severity).
     Levels(u8),
     /// A message of these levels of the groups that the pattern names.
@@ -90,6 +94,8 @@ pub(in crate::session) struct Causes {
     all: Box<[Cause]>,
     /// The name of the family of programs that have files of each other's events.
     family: Option<Box<str>>,
+    /// Requests that have failed, and are in no file yet.
+    failures: Failures,
     /// The thread that writes files.
     thread: OnceLock<Thread>,
     stop: AtomicBool,
@@ -112,6 +118,7 @@ impl Causes {
         Self {
             all: known.chain(others).collect(),
             family: family.map(Into::into),
+            failures: Failures::default(),
             thread: OnceLock::new(),
             stop: AtomicBool::new(false),
             hurry: AtomicBool::new(false),
@@ -167,6 +174,26 @@ impl Causes {
     /// Fires the causes that stand for panics. Returns whether one makes a file.
     pub(in crate::session) fn fire_panic(&self) -> bool {
         self.fire_if(|condition| *condition == Condition::Panic)
+    }
+
+    /// Fires the cause that stands for failed requests, if there is one. Returns whether it makes a
+    /// file; not for a request that has failed before. Takes a lock.
+    pub(in crate::session) fn fire_request(&self, failed: FailedRequest<'_>) -> bool {
+        self.all().any(Cause::is_of_requests)
+            && self.failures.add(failed)
+            && self.fire_if(|condition| *condition == Condition::FailedRequest)
+    }
+
+    /// The requests that have failed, and are in no file yet.
+    pub(in crate::session) fn failures(&self) -> &Failures {
+        &self.failures
+    }
+
+    /// Fires a cause that is idle again, if it stands for failed requests and some wait for a file.
+    pub(in crate::session) fn fire_waiting(&self, cause: &Cause) {
+        if let Some(time) = self.failures.first().filter(|_| cause.is_of_requests()) {
+            cause.fire(Occasion { time, ..Occasion::now() });
+        }
     }
 
     /// Returns the levels (bit = severity) of a group at which a trigger may fire.
@@ -266,6 +293,11 @@ impl Cause {
         }
     }
 
+    /// Returns whether it stands for failed requests.
+    pub(in crate::session) fn is_of_requests(&self) -> bool {
+        self.condition == Condition::FailedRequest
+    }
+
     /// Returns it with its name, if it has one.
     pub(in crate::session) fn named(&self) -> Option<(&str, &Self)> {
         Some((self.name.get()?, self))
@@ -315,7 +347,7 @@ impl Condition {
     /// Returns the levels (bit = severity) of a group at which it may hold.
     fn levels(&self, group: &str) -> u8 {
         match self {
-            Self::Named | Self::Panic => 0,
+            Self::Named | Self::Panic | Self::FailedRequest => 0,
             Self::Levels(levels) => *levels,
             Self::Group(pattern, levels) if matches_group(pattern, group) => *levels,
             Self::Group(..) => 0,

@@ -182,6 +182,7 @@ impl Owner for SessionOwner {
             Event::Known(cause, key) => causes.fire_event(cause, key),
             Event::Joined(key) => causes.join(key, 0),
             Event::Panic => causes.fire_panic(),
+            Event::FailedRequest(failed) => causes.fire_request(failed),
         })
     }
 

@@ -9,7 +9,6 @@
 //! counted.
 
 use crate::error::Error;
-use crate::loss::{LossCause, LossCount};
 use crate::session::arbiter::session_arbiter::Core;
 use crate::session::file::claim::Claim;
 use crate::session::file::file_place::FilePlace;
@@ -17,17 +16,16 @@ use crate::session::file::trace_file::{FileForm, TraceFile};
 use crate::session::packets::copied::{sequence_id, split};
 use crate::session::packets::for_file::Seal;
 use crate::session::packets::message_counts::Counts;
-use crate::session::packets::sequence_state;
+use crate::session::ring::filtered::{FilteredCopy, RequestFilter};
 use crate::session::ring::readers::RingReaders;
+use crate::session::ring::snapshot_copy::{SnapshotCopy, overwritten};
 use crate::session::stream::drain::{PacketSink, Sequence};
 use crate::session::stream::trace::{Trace, TraceEnd};
 use crate::stats::Summary;
 use crate::sync::Ordering;
 use crate::writer::Writer;
 use protolog_core::chunk::FIRST_PINNED_WRITER_ID;
-use protolog_core::schema::{packet, sequence_info};
 use protolog_shmem::{ChunkInfo, Committed};
-use protozero::Reader;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -78,18 +76,28 @@ pub(in crate::session) fn write(
 ) -> Result<Summary, Error> {
     let mut file = TraceFile::create_on_finish(place, form.mode, own)?;
     file.set_form(form);
-    let trace = Trace::begin(Arc::clone(core), file);
+    let mut trace = Trace::begin(Arc::clone(core), file);
     let collected = Collected::find(core, core.is_stopped());
-    write_collected(core, trace, &collected, what)
+    let messages = copy_collected(core, &mut trace, &collected, None);
+    let summary = end(trace, what)?;
+    debug_assert_eq!(summary.messages, messages, "counted twice");
+    Ok(summary)
 }
 
-/// Writes these chunks to a trace that has its beginning. `what` names its end.
-pub(in crate::session) fn write_collected(
+/// Ends a trace; `what` names its end.
+pub(in crate::session) fn end(trace: Trace, what: &str) -> Result<Summary, Error> {
+    let TraceEnd { summary, error, .. } = trace.end(what);
+    error.map_or(Ok(summary), Err)
+}
+
+/// Writes these chunks, or the messages in them that `filter` takes, to a trace that has its
+/// beginning. Returns the number of messages.
+pub(in crate::session) fn copy_collected(
     core: &Core,
-    mut trace: Trace,
+    trace: &mut Trace,
     collected: &Collected,
-    what: &str,
-) -> Result<Summary, Error> {
+    mut filter: Option<&mut RequestFilter>,
+) -> u64 {
     let mut reader = RingReaders::new(core);
     let Collected { writers, chunks, .. } = collected;
     if chunks.values().map(BTreeMap::len).sum::<usize>() > MANY {
@@ -101,14 +109,13 @@ pub(in crate::session) fn write_collected(
     let mut messages = 0;
     for (writer, expected) in writers {
         let chunks = chunks.get(&writer.id).into_iter().flat_map(BTreeMap::values);
-        let (written, numbered) = copy(&mut reader, &mut trace, writer.id, chunks);
+        let to = SnapshotCopy::new(trace, writer.id);
+        let (written, numbered) = copy(&mut reader, to, chunks, filter.as_deref_mut());
         messages += written;
         let count = expected.saturating_sub(numbered);
         trace.finish_sequence(writer, (count > 0).then_some(overwritten(count)));
     }
-    let TraceEnd { summary, error, .. } = trace.end(what);
-    debug_assert!(error.is_some() || summary.messages == messages, "counted twice");
-    error.map_or(Ok(summary), Err)
+    messages
 }
 
 impl Collected {
@@ -187,27 +194,21 @@ fn newest_id(found: &[ChunkInfo]) -> Option<u32> {
     Some(any.wrapping_add_signed(newest))
 }
 
-/// Copies a sequence into the trace, and counts its messages.
-struct SnapshotCopy<'a> {
-    trace: &'a mut Trace,
-    sequence: u32,
-    /// Messages in the trace.
-    messages: u64,
-    /// Messages in the trace or counted.
-    numbered: u64,
-}
-
-/// Writes a sequence's `chunks`, the newest of which comes first. Returns the number of messages in
-/// the trace, and in the trace or counted.
+/// Writes a sequence's `chunks`, the newest of which comes first, or what `filter` takes of them.
+/// Returns the number of messages in the trace, and in the trace or counted.
 fn copy<'a>(
     reader: &mut RingReaders<'_>,
-    trace: &mut Trace,
-    writer_id: u16,
+    mut to: SnapshotCopy<'_>,
     chunks: impl DoubleEndedIterator<Item = &'a (ChunkInfo, Option<Arc<ChunkCopy>>)>,
+    filter: Option<&mut RequestFilter>,
 ) -> (u64, u64) {
-    let mut to = SnapshotCopy { trace, sequence: sequence_id(writer_id), messages: 0, numbered: 0 };
+    let Some(filter) = filter else {
+        walk(reader, chunks, &mut to);
+        return to.counts();
+    };
+    let mut to = FilteredCopy::new(to, filter);
     walk(reader, chunks, &mut to);
-    (to.messages, to.numbered)
+    to.counts()
 }
 
 /// Passes the packets of a sequence's `chunks`, the newest of which comes first, to `to` in the
@@ -267,66 +268,5 @@ impl PacketSink for Counting<'_> {
             self.packet(packet);
             rest = after;
         }
-    }
-}
-
-impl SnapshotCopy<'_> {
-    fn count(&mut self, messages: u64) {
-        self.messages += messages;
-        self.numbered += messages;
-    }
-}
-
-impl PacketSink for SnapshotCopy<'_> {
-    fn packet(&mut self, packet: &[u8]) {
-        let is_message = self.trace.file.copy(self.sequence, packet);
-        self.count(is_message as u64);
-    }
-
-    fn packets(&mut self, sized: &[u8], count: u16) {
-        // The packet that a chunk begins with comes first, or after the end of a packet that came
-        // in pieces.
-        if let Some(begin) = split(sized).and_then(|(first, _)| Begin::read(first)) {
-            let missing = begin.number.saturating_sub(self.numbered);
-            if missing > 0 {
-                let lost = overwritten(missing);
-                self.trace.report_gap_of(self.sequence, begin.time, begin.info, lost);
-                self.numbered = begin.number;
-            }
-        }
-        let messages = self.trace.file.packets(self.sequence, sized, count);
-        self.count(messages);
-    }
-}
-
-/// Overwritten messages, of unknown groups.
-fn overwritten(count: u64) -> LossCount {
-    LossCount::new(0, LossCause::Overwritten, count)
-}
-
-/// The packet that a chunk begins with, decoded.
-pub(super) struct Begin<'a> {
-    /// The number of messages that the sequence had before.
-    number: u64,
-    /// The sequence's clock, in nanoseconds of BOOTTIME.
-    pub(super) time: u64,
-    /// Process and thread.
-    info: &'a [u8],
-}
-
-impl<'a> Begin<'a> {
-    pub(super) fn read(packet: &'a [u8]) -> Option<Self> {
-        let (mut time, mut info) = (None, None);
-        for field in Reader::new(packet).map_while(Result::ok) {
-            match field.number {
-                packet::CLOCK_SNAPSHOT => time = sequence_state::time(field),
-                packet::SEQUENCE_INFO => info = field.as_bytes().ok(),
-                _ => {}
-            }
-        }
-        let info = info?;
-        let mut fields = Reader::new(info).map_while(Result::ok);
-        let number = fields.find(|field| field.number == sequence_info::MESSAGES)?.as_u64().ok()?;
-        Some(Self { number, time: time?, info })
     }
 }

@@ -11,7 +11,8 @@
 
 use crate::session::arbiter::session_arbiter::Core;
 use crate::session::packets::copied::split;
-use crate::session::ring::snapshot::{Begin, ChunkCopy, Chunks, Collected};
+use crate::session::ring::snapshot::{ChunkCopy, Chunks, Collected};
+use crate::session::ring::snapshot_copy::Begin;
 
 /// The packets at the beginning of a chunk of which one has the time: the first may be the end of
 /// one that came in pieces.

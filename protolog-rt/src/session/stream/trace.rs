@@ -17,7 +17,7 @@ use crate::stats::{BufferStats, Loss, Summary};
 use crate::writer::fields::Fields;
 use crate::writer::{UNATTRIBUTED, Writer};
 use protolog_core::schema::{
-    buffer_stats, clock as clock_field, clock_id, clock_snapshot, packet, sequence_flags,
+    buffer_stats, clock as clock_field, clock_id, clock_snapshot, filtered, packet, sequence_flags,
     trace_stats,
 };
 use protozero::{Heap, Message};
@@ -269,6 +269,13 @@ impl Trace {
             append_losses(to, &[lost]);
         });
         self.count(&[lost]);
+    }
+
+    /// Says that the trace has the messages of some requests, and how many others were left out.
+    pub(in crate::session) fn report_filtered(&mut self, left_out: u64) {
+        self.own_packet(|to| {
+            to.nested(packet::FILTERED).uint64(filtered::MESSAGES, left_out);
+        });
     }
 
     /// Returns all drops that the trace reports, with the names of groups and with their ids.

@@ -10,13 +10,15 @@
 //!   after a new one is complete.
 
 use crate::error::Error;
+use crate::session::arbiter::failures::TakenFailures;
 use crate::session::arbiter::session_arbiter::Core;
 use crate::session::file::file_place::FilePlace;
 use crate::session::file::trace_file::{FileForm, TraceFile};
 use crate::session::packets::copied::OWN_SEQUENCE;
+use crate::session::ring::filtered::RequestFilter;
 use crate::session::ring::snapshot::{self, Collected};
 use crate::session::stream::trace::Trace;
-use crate::session::trigger::message::CauseMessage;
+use crate::session::trigger::message::{CauseMessage, RequestMessage};
 use crate::session::trigger::settings::KeptFiles;
 use protolog_files::Identity;
 use protolog_recording::{EVENT_SEQUENCE, MAX_CAUSE, event_file};
@@ -53,6 +55,37 @@ struct Made {
     bytes: u64,
 }
 
+/// An event that has a file.
+#[derive(Debug)]
+pub(super) struct EventOfFile<'a> {
+    pub(super) cause: &'a str,
+    pub(super) message: CauseMessage,
+    /// The wall clock at the event.
+    pub(super) wall: SystemTime,
+    /// The requests whose messages the file has; none if it has all messages.
+    pub(super) requests: Option<&'a TakenFailures>,
+}
+
+/// Writes the messages of these requests, and says which they are and how many others were left
+/// out.
+fn copy_requests(
+    core: &Core,
+    trace: &mut Trace,
+    collected: &Collected,
+    (event, requests): (&EventOfFile<'_>, &TakenFailures),
+) {
+    for failure in &requests.all {
+        let packet = RequestMessage::new(failure).packet(core.pid);
+        trace.file.packet(EVENT_SEQUENCE, &packet);
+    }
+    let mut filter = RequestFilter::new(requests.all.iter().map(|failure| failure.number));
+    snapshot::copy_collected(core, trace, collected, Some(&mut filter));
+    trace.report_filtered(filter.left_out);
+    let left_out = event.message.left_out(filter.left_out, requests.more);
+    trace.file.packet(EVENT_SEQUENCE, &left_out.packet(core.pid));
+    trace.write_interned();
+}
+
 impl TriggerFiles {
     /// Files beside `place`, as many as `keep` says.
     pub(in crate::session) fn new(place: FilePlace, form: FileForm, keep: KeptFiles) -> Self {
@@ -64,35 +97,36 @@ impl TriggerFiles {
         &mut self,
         core: &Arc<Core>,
         collected: &Collected,
-        (cause, message): (&str, CauseMessage),
-        wall: SystemTime,
+        event: &EventOfFile<'_>,
     ) -> Result<(), Error> {
         self.place.follow();
         for _ in 1..ATTEMPTS {
-            match self.write_once(core, collected, (cause, message), wall) {
+            match self.write_once(core, collected, event) {
                 // Another session, also of another process, writes the same event's file.
                 Err(Error::File { error, .. })
                     if matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotFound) => {}
                 done => return done,
             }
         }
-        self.write_once(core, collected, (cause, message), wall)
+        self.write_once(core, collected, event)
     }
 
     fn write_once(
         &mut self,
         core: &Arc<Core>,
         collected: &Collected,
-        (cause, message): (&str, CauseMessage),
-        wall: SystemTime,
+        event: &EventOfFile<'_>,
     ) -> Result<(), Error> {
-        let path = self.free_path(cause, wall)?;
+        let path = self.free_path(event.cause, event.wall)?;
         let (mut file, identity) = TraceFile::create_beside(&self.place, &path, self.form.mode)?;
         file.set_form(&self.form);
         let mut trace = Trace::begin(Arc::clone(core), file);
-        trace.file.packet(EVENT_SEQUENCE, &message.packet(core.pid));
-        let what = "protolog session goes on";
-        let summary = snapshot::write_collected(core, trace, collected, what)?;
+        trace.file.packet(EVENT_SEQUENCE, &event.message.packet(core.pid));
+        match event.requests {
+            None => _ = snapshot::copy_collected(core, &mut trace, collected, None),
+            Some(requests) => copy_requests(core, &mut trace, collected, (event, requests)),
+        }
+        let summary = snapshot::end(trace, "protolog session goes on")?;
         let name = path.file_name().unwrap_or_default().to_owned();
         self.made.push_back(Made { name, identity, bytes: summary.bytes });
         self.remove_old();

@@ -188,6 +188,40 @@ impl Triggers {
         self.on("panic", Condition::Panic)
     }
 
+    /// Fires where a request fails ([`Request::fail`](crate::Request::fail)); the cause is `failed
+    /// request`. The file has the messages of the requests that have failed since the last such
+    /// file, those of all threads, and not those of others. It says how many messages it leaves
+    /// out, and the trace has a message for each request with its id and its reason.
+    ///
+    /// ```
+    /// # use protolog_rt::{ProtoLogGroup, Session, Triggers, d, request_scope};
+    /// # #[derive(ProtoLogGroup)]
+    /// # enum AppLog { Net }
+    /// # let dir = std::env::temp_dir().join(format!("protolog-on-request-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&dir)?;
+    /// let triggers = Triggers::to(dir.join("app.pftrace")).on_failed_request();
+    /// let session = Session::builder().enable_all().triggers(triggers).start()?;
+    /// for number in 0..100 {
+    ///     let request = request_scope(number);
+    ///     d!(AppLog::Net, "request %d", number);
+    ///     if number == 17 {
+    ///         request.fail("no answer");
+    ///     }
+    /// }
+    /// session.stop()?; // app.failed-request.20261127T220509.123Z.pftrace, with one of the messages
+    /// # let names: Vec<_> = std::fs::read_dir(&dir)?.map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
+    /// # assert!(names.len() == 1 && names[0].starts_with("app.failed-request.2"), "{names:?}");
+    /// # std::fs::remove_dir_all(&dir)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// Requests that fail within [`Self::interval`] of another one are counted as suppressed, but
+    /// not lost: they are in the next file, which comes when the interval is over or the session
+    /// stops, with those of their messages that the ring still has by then.
+    pub fn on_failed_request(self) -> Self {
+        self.on("failed request", Condition::FailedRequest)
+    }
+
     /// Fires at a signal by which a fault of the program ends it: SIGSEGV, SIGBUS, SIGFPE, SIGILL
     /// and SIGABRT; the cause is its name. The session then has a recording
     /// ([`Builder::record`](crate::Builder::record)), which survives the process: the signal leaves

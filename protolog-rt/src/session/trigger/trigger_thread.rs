@@ -18,7 +18,7 @@ use crate::session::arbiter::session_arbiter::Core;
 use crate::session::finish::loss_report;
 use crate::session::ring::snapshot::Collected;
 use crate::session::trigger::family::FamilyCall;
-use crate::session::trigger::files::TriggerFiles;
+use crate::session::trigger::files::{EventOfFile, TriggerFiles};
 use crate::session::trigger::message::CauseMessage;
 use crate::session::trigger::settings::EventWindow;
 use crate::sync::{AtomicU64, Ordering};
@@ -121,6 +121,7 @@ impl Run {
             // Before the causes, which fired before.
             let (stops, hurries) = (self.causes.is_stopping(), self.causes.is_in_hurry());
             if stops {
+                self.rearm_requests();
                 self.causes.close();
             }
             let fresh = self.open();
@@ -214,14 +215,19 @@ impl Run {
         let (suppressed, reported) = (&cause.counts.suppressed, &mut self.states[at].1);
         let suppressed = suppressed.load(Ordering::Relaxed);
         let more = suppressed - std::mem::replace(reported, suppressed);
+        // Before the copy, which so has all that they logged before they failed. Those that came
+        // after another one are in the file, too.
+        let requests = cause.is_of_requests().then(|| causes.failures().take());
+        let more = if requests.is_some() { 0 } else { more };
         let message = CauseMessage::new(name, open.fired, more);
-        let wall = open.wall;
-        let written = if is_fresh {
-            self.files.write(&self.core, &open.earlier, (name, message), wall)
+        let requests = requests.as_ref();
+        let event = EventOfFile { cause: name, message, wall: open.wall, requests };
+        let written = if is_fresh && requests.is_none() {
+            self.files.write(&self.core, &open.earlier, &event)
         } else {
             let mut all = Collected::since(&self.core, open.since);
             all.add_earlier(&open.earlier);
-            self.files.write(&self.core, &all, (name, message), wall)
+            self.files.write(&self.core, &all, &event)
         };
         let counter: &AtomicU64 = match written {
             Ok(()) => &cause.counts.written,
@@ -233,6 +239,18 @@ impl Run {
         counter.fetch_add(1, Ordering::Relaxed);
         if let Some(text) = open.call.as_ref().and_then(|call| call.failure()) {
             text_queue::write_line(text.as_bytes());
+        }
+    }
+
+    /// Has requests that failed since their last file in one more, since no later one will be: the
+    /// session ends.
+    fn rearm_requests(&mut self) {
+        for (cause, (state, _)) in self.causes.all().zip(&mut self.states) {
+            if matches!(state, CauseState::Written(_)) && cause.is_of_requests() {
+                *state = CauseState::Idle;
+                cause.rearm();
+                self.causes.fire_waiting(cause);
+            }
         }
     }
 
@@ -248,7 +266,11 @@ impl Run {
                 CauseState::Written(until) if *until <= now => {
                     *state = CauseState::Idle;
                     cause.rearm();
-                    continue;
+                    self.causes.fire_waiting(cause);
+                    if cause.fired().is_none() {
+                        continue;
+                    }
+                    now
                 }
                 CauseState::Written(until) => *until,
             };

@@ -49,6 +49,7 @@ const RT: Layers = Layers {
                 "init",
                 "emit",
                 "span",
+                "request",
                 "foreign",
                 "arguments",
                 "macros",
