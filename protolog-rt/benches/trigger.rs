@@ -106,7 +106,7 @@ fn costs_of_requests(dir: &Path) {
         (0..count).for_each(|number| i!(Log::Bench, "block %d of %d", number, 7));
     };
     run("ten messages", &|_| messages(10));
-    run("a new request", &|number| drop(Request::new(number)));
+    run("a new request", &|number| _ = std::hint::black_box(Request::new(number)));
     run("a scope without messages", &|_| drop(request.enter()));
     run("a scope with ten messages", &|_| {
         let _scope = request.enter();
