@@ -92,6 +92,10 @@ fn disordered_of(pid: u64, later: u64) -> Vec<u8> {
             pid + sequence
         )
         .unwrap();
+        // A request that goes on in two chunks of three, and another one in a part of each.
+        if chunk / 4 % 3 > 0 {
+            writeln!(out, "@{} request(1, \"long {sequence}\")", 2 + sequence).unwrap();
+        }
         // A span of 30 rounds, one of half a chunk, and one that never ends.
         let outer = match chunk / 4 % 40 {
             0 => "begin(\"outer\", \"app::Log::Net\", id=1)",
@@ -108,6 +112,13 @@ fn disordered_of(pid: u64, later: u64) -> Vec<u8> {
             } {
                 writeln!(out, "@{} needs ts=0 {edge}", 2 + sequence).unwrap();
             }
+            if let Some(request) = match message {
+                7 => Some("request(2, \"short\")"),
+                14 if chunk % 2 == 0 => Some("request(0, \"\")"),
+                _ => None,
+            } {
+                writeln!(out, "@{} {request}", 2 + sequence).unwrap();
+            }
             let string =
                 if message == 0 { format!("string(1, \"chunk {chunk}\") ") } else { String::new() };
             writeln!(out, "@{} needs ts=40000 {string}log(0x11, $1, {message})", 2 + sequence)
@@ -121,6 +132,10 @@ fn disordered_of(pid: u64, later: u64) -> Vec<u8> {
 fn late_chunks_are_in_order() {
     let bytes = disordered();
     let expected = whole(&bytes).unwrap();
+    let of = |request: &str| expected.0.matches(&format!("\"request\":\"{request}\"")).count();
+    let long: usize = (0..4).map(|sequence| of(&format!("long {sequence}"))).sum();
+    // In 66 of 100 rounds; the other one in seven or all 13 messages of each chunk.
+    assert_eq!((long, of("short")), (66 * 4 * 7, 200 * 7 + 200 * 13));
     for (sizes, least) in [((1, 1), 90), ((1000, 1000), 40), ((5000, 20_000), 4)] {
         let (items, end, pages) = paged(&bytes, sizes).unwrap();
         assert_eq!(items, expected.0);

@@ -8,7 +8,8 @@ use protolog_core::Level;
 use protolog_core::schema::{
     clock, clock_id, clock_snapshot, debug_annotation, group, interned_data, interned_string, loss,
     message, message_data, message_hints, packet, packet_defaults, passed_over, process_descriptor,
-    sequence_info, thread_descriptor, trace as file, track_descriptor, track_event, viewer_config,
+    request, sequence_info, thread_descriptor, trace as file, track_descriptor, track_event,
+    viewer_config,
 };
 use protozero::wire::{encode_varint, zigzag};
 use protozero::{Heap, Message, Writer};
@@ -196,12 +197,8 @@ fn encode_other(out: &mut Fields<'_>, element: &Element) {
             process.uint64(process_descriptor::PID, element.number(0));
             process.bytes(process_descriptor::PROCESS_NAME, element.text(1));
         }
-        "loss" => {
-            let mut record = out.nested(packet::LOSS);
-            record.uint64(loss::GROUP_ID, element.number(0));
-            record.uint64(loss::CAUSE, element.number(1));
-            record.uint64(loss::COUNT, element.number(2));
-        }
+        "loss" => encode_loss(out, element),
+        "request" => encode_request(out, element),
         "thread_track" => {
             let mut track = out.nested(packet::TRACK_DESCRIPTOR);
             track.uint64(track_descriptor::UUID, element.number(0));
@@ -383,4 +380,17 @@ fn encode_dictionary(out: &mut Fields<'_>, element: &Element) {
     } else if element.args.len() > 4 {
         data.bytes(message_data::LOCATION, element.text(4));
     }
+}
+
+fn encode_request(out: &mut Fields<'_>, element: &Element) {
+    let mut mark = out.nested(packet::REQUEST);
+    mark.uint64(request::NUMBER, element.number(0));
+    mark.bytes(request::ID, element.text(1));
+}
+
+fn encode_loss(out: &mut Fields<'_>, element: &Element) {
+    let mut record = out.nested(packet::LOSS);
+    record.uint64(loss::GROUP_ID, element.number(0));
+    record.uint64(loss::CAUSE, element.number(1));
+    record.uint64(loss::COUNT, element.number(2));
 }
