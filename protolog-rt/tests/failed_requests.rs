@@ -343,6 +343,35 @@ fn those_that_fail_too_soon_are_in_the_next_file() {
     assert_eq!(messages(&read(&files[2])), ["of four"], "at the stop");
 }
 
+/// Other threads go on with a request that has failed: what they log until the file is written is
+/// in it, and later messages are in no file, also if they say once more that it failed.
+#[test]
+fn threads_that_go_on_are_in_the_file_until_it_is_written() {
+    let (_lock, dir) = (lock_sessions(), temp_dir());
+    let session = start(triggers(dir.path()).after(Duration::from_millis(500)));
+    let request = Request::new("long");
+    request.fail("no answer");
+    let of_thread = request.clone();
+    thread::spawn(move || {
+        let _scope = of_thread.enter();
+        d!(Log::Net, "a moment later");
+    });
+    let log = read(&wait_for(dir.path(), 1)[0]);
+    assert_eq!(messages(&log), ["a moment later"]);
+    {
+        let _scope = request.enter();
+        d!(Log::Net, "too late");
+        request.fail("again");
+    }
+    let other = request_scope("other");
+    d!(Log::Net, "of another one");
+    other.fail("no answer");
+    session.stop().expect("stop");
+    let files = files(dir.path());
+    assert_eq!(files.len(), 2);
+    assert_eq!(messages(&read(&files[1])), ["of another one"]);
+}
+
 #[test]
 fn the_limits_of_files_hold() {
     let (_lock, dir) = (lock_sessions(), temp_dir());
