@@ -54,6 +54,9 @@ const MAX_REASON: usize = 200;
 /// request.keep_if_failed(&rows.join().unwrap());
 /// ```
 ///
+/// With the feature `tracing`, a span of that crate with a field `request_id` is a request as well:
+/// [`Self::current`] has it fail.
+///
 /// A message belongs to the innermost request that its thread is in. That costs a message nothing:
 /// where a thread's request has changed since its last message, the next one has a mark before it
 /// in the trace. A thread that logs nothing writes no marks.

@@ -2,7 +2,7 @@
 //!
 //! The field `message` comes first, without its name; the others follow in source order.
 
-use crate::value::GrowingString;
+use crate::value::{FixedString, GrowingString};
 use protolog_core::schema::debug_annotation;
 use protolog_core::{Arg, MAX_PARAMS, is_name};
 use protozero::{Heap, Writer};
@@ -124,6 +124,20 @@ impl EventFields {
             }
         }
         names
+    }
+
+    /// Returns the text of the field of this name, as far as `N` bytes have room.
+    pub(super) fn text_of<const N: usize>(&self, name: &str) -> Option<FixedString<N>> {
+        let (_, value) = self.ordered().find(|(known, _)| *known == name)?;
+        let mut text = FixedString::new();
+        match *value {
+            FieldValue::Int(value) => text.print(&value),
+            FieldValue::Uint(value) => text.print(&value),
+            FieldValue::Float(value) => text.print(&value),
+            FieldValue::Bool(value) => text.print(&value),
+            FieldValue::Text(range) => text.print(&self.text_at(range)),
+        };
+        Some(text)
     }
 
     /// Passes each field's name, and its value, to `f`.

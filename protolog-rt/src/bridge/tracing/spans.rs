@@ -23,6 +23,7 @@ use super::sites;
 use super::span_fields::{MAX_NAME, SpanFields, shortened};
 use crate::clock::boottime;
 use crate::site::GroupLevel;
+use crate::writer::request::{MAX_ID, RequestMark, enter_request, leave_request};
 use crate::writer::slice::{
     MAX_BESIDE, MAX_SLICE, Slice, SpanProgress, enter_span, leave_span, next_span,
 };
@@ -37,6 +38,9 @@ use tracing_core::span::Id;
 use tracing_core::{Metadata, Subscriber};
 use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::LookupSpan;
+
+/// The field of a span that is a request: the request's id.
+const REQUEST_ID: &str = "request_id";
 
 /// Maximum depth of nested spans that become slices.
 const MAX_DEPTH: usize = 64;
@@ -53,6 +57,8 @@ struct TracedSpan {
     /// The number of its slices that ended, and the nanoseconds of all of them.
     slices: u64,
     busy: u64,
+    /// The request that it is, if it has a field that says so.
+    request: Option<RequestMark>,
 }
 
 /// The spans that a thread is in.
@@ -76,6 +82,8 @@ struct EnteredSpan {
     depth: u32,
     /// None if no begin was written.
     begun: Option<Begun>,
+    /// The key of the request's scope; 0 without one.
+    request: u64,
 }
 
 /// The span of a layer.
@@ -134,6 +142,10 @@ pub(super) fn add_fields<S>(
     let Some(span) = extensions.get_mut::<TracedSpan>().filter(|span| span.layer == layer) else {
         return;
     };
+    if span.request.is_none() {
+        let id = fields.text_of::<MAX_ID>(REQUEST_ID);
+        span.request = id.map(|id| RequestMark::new(next_span(), id.text()));
+    }
     fields.for_each_annotation(|name, value| span.fields.set(name, value));
 }
 
@@ -172,7 +184,8 @@ where
         let is_written = is_on && write(metadata, (depth, progress), fill);
         let recorded = span.map_or(0, |it| it.fields.recorded());
         let begun = is_written.then(|| Begun { recorded, at, forks: running::forks() });
-        *entered = EnteredSpan { key: Some(key), metadata: Some(metadata), depth, begun };
+        let request = span.and_then(|span| span.request).map_or(0, enter_request);
+        *entered = EnteredSpan { key: Some(key), metadata: Some(metadata), depth, begun, request };
         stack.depth += 1;
     });
 }
@@ -194,6 +207,7 @@ where
         let is_it = |it: &EnteredSpan| it.key.is_some_and(|known| known.is(&key));
         let Some(at) = entered.iter().rposition(is_it) else { return };
         entered[at].key = None;
+        leave_request(entered[at].request);
         // By the time that the end is written, the span may be closed.
         if let Some(begun) = entered[at].begun {
             let mut extensions = span.extensions_mut();
@@ -218,7 +232,7 @@ fn with_stack(f: impl FnOnce(&mut SpanStack)) {
 impl TracedSpan {
     fn new(layer: u32) -> Self {
         let (fields, number) = (SpanFields::default(), AtomicU64::new(0));
-        Self { fields, number, made: boottime(), layer, slices: 0, busy: 0 }
+        Self { fields, number, made: boottime(), layer, slices: 0, busy: 0, request: None }
     }
 
     /// Returns its number. It gets one with its first slice: by then it is known whether another
@@ -260,7 +274,7 @@ impl SpanKey {
 
 impl SpanStack {
     const fn new() -> Self {
-        let none = EnteredSpan { key: None, metadata: None, depth: 0, begun: None };
+        let none = EnteredSpan { key: None, metadata: None, depth: 0, begun: None, request: 0 };
         Self { list: [none; MAX_DEPTH], depth: 0, deeper: Vec::new(), waiting: Vec::new() }
     }
 
