@@ -44,6 +44,7 @@ final class RulesTest {
             atRunTime();
             limits();
             limitOfAGroup();
+            aLimitBeginsAnew();
             aRuleOfTheFileEnds();
             wrongLimits();
             threads();
@@ -148,6 +149,41 @@ final class RulesTest {
             ProtoLogImpl.d(Group.WIRE, SENT, 1, 1);
             check("no limit any more", messages(session), 108L);
             clear();
+        }
+    }
+
+    /**
+     * The tokens of a limit that is removed are gone with it, whatever other limits there are;
+     * those of one that stays are left as they are. Of calls that are rewritten, and of others.
+     */
+    private static void aLimitBeginsAnew() throws IOException {
+        try (Session session = Session.builder().keepNewest().enableAll().start()) {
+            for (boolean isProcessed : new boolean[] {true, false}) {
+                String one = isProcessed ? "\"sent\"" : "WIRE and \"at run time %d\"";
+                Runnable log = () -> {
+                    for (int i = 0; i < 10; i++) {
+                        if (isProcessed) {
+                            ProtoLogImpl.d(Group.WIRE, SENT, 1, (long) i);
+                        } else {
+                            ProtoLog.d(Group.WIRE, "at run time %d", i);
+                        }
+                    }
+                };
+                long before = messages(session);
+                apply("site " + one + "=limit:1/h:3;site \"lost\" and debug=limit:1/h:3");
+                log.run();
+                check("a burst", messages(session) - before, 3L);
+                apply("site \"lost\" and debug=limit:2/h:4");
+                log.run();
+                check("another rule changes: no more", messages(session) - before, 3L);
+                apply("site " + one + "=default");
+                log.run();
+                check("without the rule all of them", messages(session) - before, 13L);
+                apply("site " + one + "=limit:1/h:3");
+                log.run();
+                check("the rule again: a burst again", messages(session) - before, 16L);
+                apply("site " + one + "=default;site \"lost\" and debug=default");
+            }
         }
     }
 

@@ -35,18 +35,23 @@ final class AppliedRules {
     /** The levels of each group with rules that switch known calls on; 0 for other rules. */
     private final Map<String, Integer> groups = new HashMap<>();
     private final ConcurrentHashMap<Long, AtRunTime> atRunTime = new ConcurrentHashMap<>();
-    private final Map<String, Bucket> buckets;
+    private final Map<String, Bucket> buckets = new ConcurrentHashMap<>();
+    /** Those of the rules before, until the table is complete. */
+    private Map<String, Bucket> earlier;
 
-    /** An unprocessed message that was compared when so many of its places were known. */
-    private record AtRunTime(RuledCall call, int places) {}
+    /** An unprocessed message that was compared when it had these places. */
+    private record AtRunTime(RuledCall call, List<KnownCall> places) {}
 
-    /** {@code before} has the buckets that go on; null for none. */
+    /**
+     * {@code before} has the buckets that go on, and the unprocessed messages that came; null for
+     * none. A bucket goes on if its rule still holds: one that is removed and set again later
+     * begins full.
+     */
     AppliedRules(List<Rule> rules, Map<Long, List<KnownCall>> known, AppliedRules before) {
         this.rules = rules;
         counts = new long[rules.size()];
         moved = new String[rules.size()];
-        boolean hasLimits = rules.stream().anyMatch(rule -> rule.setting().limit() != null || rule.setting().groupLimit() != null);
-        buckets = before == null || !hasLimits ? new ConcurrentHashMap<>() : before.buckets;
+        earlier = before == null ? Map.of() : before.buckets;
         Map<Long, RuledCall> ruled = new HashMap<>();
         boolean[] isThere = areThere(known);
         known.forEach((id, places) -> {
@@ -62,6 +67,10 @@ final class AppliedRules {
         ids = new long[slots];
         calls = new RuledCall[slots];
         ruled.forEach(this::put);
+        if (!earlier.isEmpty()) {
+            before.atRunTime.forEach((id, message) -> atRunTime.put(id, atRunTime(message.places)));
+        }
+        earlier = Map.of();
     }
 
     /** What rules make of a call that was known. */
@@ -81,11 +90,15 @@ final class AppliedRules {
     RuledCall of(GroupState state, RuntimeMessage message) {
         AtRunTime known = atRunTime.get(message.id());
         int places = message.locations().size();
-        if (known == null || known.places != places) {
-            known = new AtRunTime(ruled(KnownCalls.of(state.fullName, message), new boolean[rules.size()], false), places);
+        if (known == null || known.places.size() != Math.max(1, places)) {
+            known = atRunTime(KnownCalls.of(state.fullName, message));
             atRunTime.put(message.id(), known);
         }
         return known.call;
+    }
+
+    private AtRunTime atRunTime(List<KnownCall> places) {
+        return new AtRunTime(ruled(places, new boolean[rules.size()], false), places);
     }
 
     /** True if a rule switches on the unprocessed message of this text. */
@@ -170,6 +183,10 @@ final class AppliedRules {
             return null;
         }
         Bucket known = buckets.get(key);
+        if (known == null && earlier.containsKey(key)) {
+            known = earlier.get(key);
+            buckets.put(key, known);
+        }
         if (known != null && known.hasLimit(limit)) {
             return known;
         }
