@@ -6,6 +6,7 @@ import dev.protolog.internal.session.Sessions;
 import dev.protolog.internal.text.LevelSet;
 import dev.protolog.internal.text.TextOutput;
 import dev.protolog.internal.text.TextQueue;
+import dev.protolog.internal.write.Call;
 import dev.protolog.internal.write.EventKey;
 import dev.protolog.internal.write.LossCause;
 import dev.protolog.internal.write.Routing;
@@ -60,6 +61,26 @@ public final class ProtoLog {
     /** Logs at level WTF: what can't happen, happened. */
     public static void wtf(IProtoLogGroup group, String template, Object... args) {
         log(LogLevel.WTF, group, template, args);
+    }
+
+    /**
+     * Begins a span at level INFO, which ends when what comes back is closed: by
+     * try-with-resources, in Kotlin by {@code use}. Its name is the text before the first
+     * conversion. Sessions that record messages like it have a slice of it; text output shows none.
+     * Where nobody records it, {@link Span#none} comes back.
+     */
+    public static Span span(IProtoLogGroup group, String template, Object... args) {
+        if (!isEnabled(group, LogLevel.INFO)) {
+            return Span.none();
+        }
+        try {
+            Call call = UnprocessedCall.begin(LogLevel.INFO, group, template, args);
+            return call == null ? Span.none() : call.beginSpan();
+        } catch (RuntimeException | Error e) {
+            // Out of memory or of stack: the span is lost, the application goes on.
+            Routing.lose(group, LogLevel.INFO, LossCause.BUFFER_FULL);
+            return Span.none();
+        }
     }
 
     /**

@@ -63,6 +63,25 @@ public final class ProtoLogImpl extends TwoArgumentCalls {
         log(LogLevel.WTF, group, id, mask, args);
     }
 
+    /** Begins the span of message {@code id}, as {@link #v}, at level INFO. */
+    public static Span span(IProtoLogGroup group, long id, long mask, Object... args) {
+        if (!Routing.isEnabled(group, LogLevel.INFO)) {
+            return Span.none();
+        }
+        try {
+            Object[] values = MessageText.values(args);
+            return Call.begin(group, LogLevel.INFO, id, mask).addAll(mask, values).beginSpan();
+        } catch (RuntimeException | Error e) {
+            Routing.lose(group, LogLevel.INFO, LossCause.BUFFER_FULL);
+            return Span.none();
+        }
+    }
+
+    /** The span of a processed call that is off. */
+    public static Span noSpan() {
+        return Span.none();
+    }
+
     /** An argument of {@code %d}. */
     public static long l(long value) {
         return value;

@@ -16,6 +16,7 @@ import dev.protolog.internal.session.EndTest;
 import dev.protolog.internal.session.ErrorTest;
 import dev.protolog.internal.session.VectorsTest;
 import dev.protolog.internal.text.ArgumentNamesTest;
+import dev.protolog.internal.text.SpanNameTest;
 import dev.protolog.internal.text.StackTextTest;
 import dev.protolog.internal.text.TemplateTest;
 import dev.protolog.internal.text.TextQueueTest;
@@ -72,6 +73,8 @@ public final class SelfTest {
         SamplingTest.run();
         TriggersTest.run();
         PinnedTest.run(vectors);
+        SpanNameTest.run(vectors);
+        SpansTest.run();
         RequestsTest.run(vectors);
         VectorsTest.run(vectors);
         ProducerPartsTest.run(vectors);

@@ -70,6 +70,12 @@ public final class ThreadIdentity {
         write(pid, id, nameBytes, to);
     }
 
+    /** The packet that describes the track of the thread that was described last. */
+    public byte[] describeTrack(long track, int pid) {
+        ProtoWriter thread = new ProtoWriter().varint(1, pid).varint(2, id).bytes(5, nameBytes);
+        return new ProtoWriter().message(60, new ProtoWriter().varint(1, track).message(4, thread)).done();
+    }
+
     /** Writes the fields of a thread. */
     public static void write(int pid, int id, byte[] name, ProtoWriter to) {
         to.varint(1, pid).varint(2, id).bytes(3, name);

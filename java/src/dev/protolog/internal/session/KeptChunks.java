@@ -1,6 +1,7 @@
 package dev.protolog.internal.session;
 
 import dev.protolog.internal.write.CommittedChunk;
+import dev.protolog.internal.write.PageLayout;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -28,7 +29,7 @@ final class KeptChunks implements ChunkSource {
 
     KeptChunks(SessionCore session) throws IOException {
         this.session = session;
-        for (CommittedChunk chunk : session.readBuffer(() -> session.findChunks())) {
+        for (CommittedChunk chunk : session.readBuffer(this::find)) {
             byWriter.computeIfAbsent(chunk.writer(), id -> new ArrayList<>()).add(chunk);
         }
         for (List<CommittedChunk> chunks : byWriter.values()) {
@@ -49,13 +50,32 @@ final class KeptChunks implements ChunkSource {
     @Override
     public byte[] bytes(CommittedChunk chunk) throws IOException {
         byte[] copy = copies.remove(chunk);
-        return copy != null ? copy : session.readBuffer(() -> session.copyIfThere(chunk));
+        return copy != null ? copy : session.readBuffer(() -> copyIfThere(chunk));
     }
 
     /** As above, of a chunk whose bytes are asked for again later. */
     byte[] look(CommittedChunk chunk) throws IOException {
         byte[] copy = copies.get(chunk);
-        return copy != null ? copy : session.readBuffer(() -> session.copyIfThere(chunk));
+        return copy != null ? copy : session.readBuffer(() -> copyIfThere(chunk));
+    }
+
+    /** True if a writer is one of the pinned messages of a session; null for none. */
+    static boolean isPinned(SessionCore session, int writer) {
+        return session != null && session.pinned() != null && writer >= PageLayout.FIRST_PINNED_WRITER_ID;
+    }
+
+    /** Those of both of its rings. */
+    private List<CommittedChunk> find() {
+        List<CommittedChunk> found = session.buffer().findAll(true);
+        if (session.pinned() != null) {
+            found.addAll(session.pinned().buffer().findAll(true));
+        }
+        return found;
+    }
+
+    private byte[] copyIfThere(CommittedChunk chunk) {
+        SessionCore ring = isPinned(session, chunk.writer()) ? session.pinned() : session;
+        return ring.buffer().copyIfThere(chunk);
     }
 
     private void copySome() throws IOException {
@@ -68,7 +88,7 @@ final class KeptChunks implements ChunkSource {
                     continue;
                 }
                 CommittedChunk chunk = chunks.get(chunks.size() - age);
-                byte[] bytes = session.readBuffer(() -> session.copyIfThere(chunk));
+                byte[] bytes = session.readBuffer(() -> copyIfThere(chunk));
                 if (bytes != null) {
                     copies.put(chunk, bytes);
                 }

@@ -148,7 +148,7 @@ final class RingCopy implements ChunkSource {
         List<Begun> all = new ArrayList<>();
         for (Map.Entry<Integer, List<CommittedChunk>> each : byWriter.entrySet()) {
             long begun = 0;
-            for (CommittedChunk chunk : session.isPinned(each.getKey()) ? List.<CommittedChunk>of() : each.getValue()) {
+            for (CommittedChunk chunk : KeptChunks.isPinned(session, each.getKey()) ? List.<CommittedChunk>of() : each.getValue()) {
                 // One that has only a part of a packet has the time of the one before.
                 long begins = time(chunk, copies.get(chunk));
                 begun = begins > 0 ? begins : begun;

@@ -3,7 +3,6 @@ package dev.protolog.internal.session;
 import dev.protolog.internal.dictionary.SessionDictionary;
 import dev.protolog.internal.process.PassingErrors;
 import dev.protolog.internal.write.Causes;
-import dev.protolog.internal.write.CommittedChunk;
 import dev.protolog.internal.write.FillPolicy;
 import dev.protolog.internal.write.LossCause;
 import dev.protolog.internal.write.Losses;
@@ -205,27 +204,13 @@ public final class SessionCore extends WriterOwner {
     }
 
     @Override
+    public SessionCore usual() {
+        return session == null ? this : session;
+    }
+
+    @Override
     public int pinnedLevels(String group) {
         return pins == null ? 0 : pins.of(group);
-    }
-
-    /** The complete chunks of its buffers, and those that have packets. */
-    List<CommittedChunk> findChunks() {
-        List<CommittedChunk> found = buffer.findAll(true);
-        if (pinned != null) {
-            found.addAll(pinned.buffer.findAll(true));
-        }
-        return found;
-    }
-
-    /** A copy of the bytes of one of them; null if it was overwritten since. */
-    byte[] copyIfThere(CommittedChunk chunk) {
-        return isPinned(chunk.writer()) ? pinned.buffer.copyIfThere(chunk) : buffer.copyIfThere(chunk);
-    }
-
-    /** True if a writer is one of pinned messages. */
-    boolean isPinned(int writer) {
-        return pinned != null && writer >= PageLayout.FIRST_PINNED_WRITER_ID;
     }
 
     @Override

@@ -16,7 +16,8 @@ import java.util.List;
  * at most 255; zeros pad numbers only; precision is for floats (digits) and texts (characters
  * kept).
  *
- * <p>Invariants: immutable; a value of this class holds no more than 32 conversions.
+ * <p>Invariants: to its users it never changes; a value of this class holds no more than 32
+ * conversions.
  */
 public final class Template {
     private static final int MAX_CONVERSIONS = 32;
@@ -27,8 +28,19 @@ public final class Template {
     private final List<String> texts = new ArrayList<>();
     private final List<Conversion> conversions = new ArrayList<>();
 
+    /** The name of spans with this template, once somebody has asked. */
+    private String spanName;
+
     private Template(String text) {
         this.text = text;
+    }
+
+    /** The name of spans with this template. */
+    public String spanName() {
+        if (spanName == null) {
+            spanName = SpanName.of(text);
+        }
+        return spanName;
     }
 
     public static Template parse(String text) throws TemplateException {

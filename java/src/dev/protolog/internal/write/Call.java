@@ -2,6 +2,7 @@ package dev.protolog.internal.write;
 
 import dev.protolog.IProtoLogGroup;
 import dev.protolog.LogLevel;
+import dev.protolog.Span;
 import dev.protolog.Thrown;
 import dev.protolog.internal.ApiAccess;
 import dev.protolog.internal.dictionary.Dictionaries;
@@ -21,11 +22,7 @@ import dev.protolog.internal.text.LevelSet;
 import dev.protolog.internal.text.MessageText;
 import dev.protolog.internal.text.Template;
 import dev.protolog.internal.text.TextOutput;
-import java.lang.ref.Reference;
-import java.lang.ref.ReferenceQueue;
-import java.lang.ref.WeakReference;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.Arrays;
 
 /**
  * One call's arguments, taken over from the application before anything is written. There is one
@@ -40,24 +37,6 @@ public final class Call {
 
     /** Takes the arguments of a disabled call. Its content means nothing. */
     private static final Call UNUSED = new Call();
-    /**
-     * That of the thread. A container's threads outlive its applications, so they refer to nothing
-     * of this class loader: {@link #KEPT} keeps it, which goes with the loader.
-     */
-    private static final ThreadLocal<WeakReference<Call>> OF_THREAD = new ThreadLocal<>();
-    private static final ConcurrentHashMap<Long, Kept> KEPT = new ConcurrentHashMap<>();
-    private static final ReferenceQueue<Thread> ENDED = new ReferenceQueue<>();
-    /**
-     * Threads by the names that events of other loggers have; a thread may have another one by now.
-     */
-    private static final ConcurrentHashMap<String, Kept> NAMED = new ConcurrentHashMap<>();
-    /** Names that no thread had when it was looked for, and that time. */
-    private static final ConcurrentHashMap<String, Long> UNKNOWN = new ConcurrentHashMap<>();
-    private static final int MAX_UNKNOWN = 1024;
-    private static final long UNKNOWN_NANOS = 1_000_000_000;
-    /** The keys of threads with the id of another one: a class of the application may say any. */
-    private static final AtomicLong OTHERS = new AtomicLong();
-
     /** The message. */
     long id;
     LogLevel level;
@@ -89,10 +68,14 @@ public final class Call {
     /** The writers of events of other threads or times; null without any. */
     private EventWriters eventWriters;
     /** The thread's id in traces, once a message of it was recorded. */
-    private volatile int threadId;
+    volatile int threadId;
     private final boolean isVirtual = ThreadIdentity.isVirtual();
     private final CallLimits limits = new CallLimits(writers, isVirtual);
     private boolean isBusy;
+    /** The spans that the thread is in; null before the first. */
+    private ThreadSpans spans;
+    /** The begin or end of a span that is written in place of a message; null for none. */
+    Slice slice;
     /** Numbers of processed calls that don't fit; null for none. */
     private Misfits misfits;
     /**
@@ -101,67 +84,7 @@ public final class Call {
      */
     private boolean hasLongText;
 
-    private Call() {}
-
-    /** Keeps the call of a thread as long as there is the thread. */
-    private static final class Kept extends WeakReference<Thread> {
-        private final Call call;
-        private final long key;
-        /** The name by which {@link #NAMED} has it; null for none. */
-        private volatile String named;
-
-        Kept(Thread thread, Call call, long key) {
-            super(thread, ENDED);
-            this.call = call;
-            this.key = key;
-        }
-    }
-
-    /**
-     * A thread that has logged itself: its id in traces, 0 if it was never recorded, and its name.
-     */
-    record Known(int id, String name) {}
-
-    /**
-     * The thread with this Java id; with 0 the one of this name. Null if it has not logged itself.
-     */
-    static Known known(long threadId, String name) {
-        Kept kept = threadId > 0 ? KEPT.get(threadId) : threadId == 0 ? named(name) : null;
-        Thread thread = kept == null ? null : kept.get();
-        return thread == null ? null : new Known(kept.call.threadId, thread.getName());
-    }
-
-    /**
-     * The thread of this name. Asked for each event of another logger, so all threads are looked at
-     * once a second at most, for a name.
-     */
-    private static Kept named(String name) {
-        Kept known = NAMED.get(name);
-        Thread thread = known == null ? null : known.get();
-        if (thread != null && thread.getName().equals(name)) {
-            return known;
-        }
-        Long since = UNKNOWN.get(name);
-        if (since != null && System.nanoTime() - since < UNKNOWN_NANOS) {
-            return null;
-        }
-        for (Kept each : KEPT.values()) {
-            thread = each.get();
-            if (thread != null && thread.getName().equals(name)) {
-                if (each.named != null) {
-                    NAMED.remove(each.named, each);
-                }
-                each.named = name;
-                NAMED.put(name, each);
-                return each;
-            }
-        }
-        if (UNKNOWN.size() >= MAX_UNKNOWN) {
-            UNKNOWN.clear();
-        }
-        UNKNOWN.put(name, System.nanoTime());
-        return null;
-    }
+    Call() {}
 
     /** Begins a call of the thread. */
     public static Call begin(IProtoLogGroup group, LogLevel level, long id, long mask) {
@@ -182,7 +105,7 @@ public final class Call {
                 return UNUSED;
             }
             rule = known != null ? known : state.isRuled() ? Rules.of(id) : RuledCall.NONE;
-            call = ofThread();
+            call = ThreadCalls.ofThread();
         } catch (Error e) {
             Groups.repair(e);
             Routing.lose(group, level, LossCause.BUFFER_FULL);
@@ -222,7 +145,7 @@ public final class Call {
      * of {@link CallLimits#sample}.
      */
     static long sample(GroupState state, LogLevel level, RuledCall rule) {
-        return rule.isSampled() ? ofThread().limits.sample(state, level, rule) : 0;
+        return rule.isSampled() ? ThreadCalls.ofThread().limits.sample(state, level, rule) : 0;
     }
 
     /**
@@ -233,7 +156,7 @@ public final class Call {
         try {
             // Code of the application, before the call begins.
             String text = MessageText.textOf(number);
-            Call call = ofThread();
+            Call call = ThreadCalls.ofThread();
             if (call.misfits == null) {
                 call.misfits = new Misfits();
             }
@@ -241,34 +164,6 @@ public final class Call {
         } catch (OutOfMemoryError | StackOverflowError | LinkageError e) {
             return 0;
         }
-    }
-
-    private static Call ofThread() {
-        WeakReference<Call> known = OF_THREAD.get();
-        Call call = known == null ? null : known.get();
-        return call == null ? ofNewThread() : call;
-    }
-
-    private static Call ofNewThread() {
-        for (Reference<?> ended = ENDED.poll(); ended != null; ended = ENDED.poll()) {
-            Kept over = (Kept) ended;
-            KEPT.remove(over.key, over);
-            if (over.named != null) {
-                NAMED.remove(over.named, over);
-            }
-        }
-        Thread thread = Thread.currentThread();
-        long id = ThreadIdentity.javaId(thread);
-        Kept kept = KEPT.get(id);
-        if (kept == null || !kept.refersTo(thread)) {
-            Call call = new Call();
-            kept = new Kept(thread, call, kept == null ? id : OTHERS.decrementAndGet());
-            KEPT.put(kept.key, kept);
-            UNKNOWN.remove(thread.getName());
-        }
-        // Else a pool has erased its thread's locals between two tasks, as Java's common one does.
-        OF_THREAD.set(new WeakReference<>(kept.call));
-        return kept.call;
     }
 
     /**
@@ -397,6 +292,86 @@ public final class Call {
                     texts[at] = null;
                 }
             }
+        }
+    }
+
+    /**
+     * Begins a span with the arguments, in each session that records messages like it; none where
+     * no one does. It is never one of pinned messages, so that begin and end stay together.
+     */
+    public Span beginSpan() {
+        if (this == UNUSED) {
+            return NoSpan.INSTANCE;
+        }
+        RuledCall ruled = rule;
+        try {
+            if (misfits != null && !replaceMisfits() || ruled.by() != 0 && !limits.keeps(this, ruled)
+                    || (SessionRoutes.of(group).of(ruled).recorded(group.word()) & LevelSet.bit(level)) == 0) {
+                return NoSpan.INSTANCE;
+            }
+            if (spans == null) {
+                spans = new ThreadSpans(this);
+            }
+            return spans.begin(ruled);
+        } catch (RuntimeException | Error e) {
+            // Out of memory or of stack.
+            Routing.lose(group, level, LossCause.BUFFER_FULL);
+            return NoSpan.INSTANCE;
+        } finally {
+            forgetTexts();
+        }
+    }
+
+    /** True within a call, as one of a text sink is. */
+    boolean isBusy() {
+        return isBusy;
+    }
+
+    /** Makes the call one that ends a span of a group. */
+    void prepareEnd(GroupState of, LogLevel at) {
+        group = of;
+        level = at;
+        origin = null;
+        count = 0;
+        kinds = 0;
+    }
+
+    /** Writes a begin or an end to each session that records the call's group at its level. */
+    void write(Slice of, RuledCall ruled) {
+        SessionRoutes routes = SessionRoutes.of(group).of(ruled);
+        int i = 0;
+        isBusy = true;
+        slice = of;
+        rate = Slice.RATE;
+        stack = null;
+        try {
+            for (; i < routes.sessions.length; i++) {
+                if ((routes.levels[i] & LevelSet.bit(level)) != 0) {
+                    record(routes.sessions[i].usual());
+                }
+            }
+        } catch (RuntimeException | Error e) {
+            Routing.lose(group, routes, i, level, LossCause.BUFFER_FULL);
+        } finally {
+            isBusy = false;
+            slice = null;
+        }
+    }
+
+    /** The id of the thread in traces. */
+    int threadId() {
+        if (threadId == 0) {
+            threadId = ThreadIdentity.currentId();
+        }
+        return threadId;
+    }
+
+    private void forgetTexts() {
+        thrown = null;
+        origin = null;
+        if (hasLongText) {
+            hasLongText = false;
+            Arrays.fill(texts, null);
         }
     }
 

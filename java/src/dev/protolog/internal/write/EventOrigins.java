@@ -40,7 +40,7 @@ public final class EventOrigins {
             long age = BootClock.wall() - BootClock.nanos(at);
             return age < NOW ? null : new Origin(ThreadIdentity.currentId(), current.getName(), at);
         }
-        Call.Known known = Call.known(event.threadId(), event.threadName());
+        ThreadCalls.Known known = ThreadCalls.known(event.threadId(), event.threadName());
         String name = event.threadName() != null ? event.threadName() : known != null ? known.name() : "thread " + event.threadId();
         int id = event.threadId() != 0 ? OF_JAVA | (int) event.threadId() : OF_NAME | name.hashCode() >>> 3;
         return new Origin(known != null && known.id() != 0 ? known.id() : id, name, at);

@@ -94,6 +94,8 @@ public final class TraceWriter {
     private Origin origin;
     /** True within a message, and after one that ended in an error. */
     private boolean isWriting;
+    /** The track that the chunk describes, of the slices in it; 0 for none. */
+    private long track;
 
     public TraceWriter(WriterOwner session, Sequence sequence, boolean isShared) {
         this.session = session;
@@ -130,8 +132,8 @@ public final class TraceWriter {
     }
 
     /**
-     * Writes a message. False where the buffer has no room. An error, out of memory or of stack,
-     * says that the message is not there.
+     * Writes a message, or a slice. False where the buffer has no room. An error, out of memory or
+     * of stack, says that it is not there.
      */
     public boolean write(Call call) {
         long messages = sequence.messages;
@@ -152,7 +154,8 @@ public final class TraceWriter {
             isWriting = false;
             return isWritten;
         } catch (OutOfMemoryError | StackOverflowError | LinkageError | InternalError e) {
-            if (sequence.messages == messages || e instanceof InternalError && !PassingErrors.isOne(e)) {
+            boolean isShown = call.slice != null ? call.slice.isShown : sequence.messages != messages;
+            if (!isShown || e instanceof InternalError && !PassingErrors.isOne(e)) {
                 throw e;
             }
             // The error came after the message was shown. The next one does the remaining steps.
@@ -172,6 +175,9 @@ public final class TraceWriter {
     }
 
     private boolean writeSlow(Call call, long from) {
+        if (call.slice != null) {
+            return writeSlice(call.slice, from);
+        }
         long now = from;
         encoder.measure(call, true);
         if (!append(now, encoder.encode(call))) {
@@ -193,6 +199,32 @@ public final class TraceWriter {
         }
         encoder.trim();
         return true;
+    }
+
+    /**
+     * Writes the begin or end of a slice, behind a description of its track where the chunk lacks
+     * that.
+     */
+    private boolean writeSlice(Slice slice, long from) {
+        long now = from;
+        for (boolean isLarge = false;; isLarge = true) {
+            byte[] described = track == slice.track ? Slice.NO_TRACK : identity.describeTrack(slice.track, session.pid());
+            byte[] packet = slice.at(now - sequence.time);
+            if (!isFull() && position + described.length + packet.length + 2 * FRAGMENT_SIZE <= limit) {
+                if (described.length > 0) {
+                    commit(described, 0, described.length, sequence.time, 0);
+                    track = slice.track;
+                }
+                slice.isShown = true;
+                commit(packet, 0, packet.length, now, 0);
+                return true;
+            }
+            complete();
+            if (isLarge || !begin(packet.length + 2 * MAX_STATE)) {
+                return session.isOver();
+            }
+            now = Math.max(now, sequence.time);
+        }
     }
 
     /**
@@ -408,6 +440,7 @@ public final class TraceWriter {
         countAt = SharedBuffer.at(taken) + PageLayout.PACKETS_AT;
         packets = flags;
         strings.clear();
+        track = 0;
         commit(position, 0);
         chunk = taken;
         claim.chunk = SharedBuffer.NONE;

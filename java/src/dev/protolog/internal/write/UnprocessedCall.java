@@ -29,17 +29,29 @@ public final class UnprocessedCall {
         record(level, group, String.valueOf(text), "", args, null, null);
     }
 
+    /** Begins an enabled call with all its arguments; null where it is not to be recorded. */
+    public static Call begin(LogLevel level, IProtoLogGroup group, String text, Object[] args) {
+        return begin(level, group, String.valueOf(text), "", args, null, null);
+    }
+
     /**
      * As above. The arguments have the names of a list, as {@code NamedTemplate} has them. An
      * exception is among them, or its {@code trace} is given; {@code from} is the origin of an
      * event, or null.
      */
     public static void record(LogLevel level, IProtoLogGroup group, String text, String names, Object[] args, String trace, EventOrigin from) {
+        Call call = begin(level, group, text, names, args, trace, from);
+        if (call != null) {
+            call.end();
+        }
+    }
+
+    private static Call begin(LogLevel level, IProtoLogGroup group, String text, String names, Object[] args, String trace, EventOrigin from) {
         GroupState state = Routing.of(group);
         boolean isRuled = state.isRuledAtRunTime();
         if (isRuled && !Switch.isEnabled(state.word(), level) && !Rules.switchesOn(state, level, text)) {
             // It is not kept only to find that out.
-            return;
+            return null;
         }
         Origin origin = from == null ? null : EventOrigins.resolve(from);
         String location = null;
@@ -51,7 +63,7 @@ public final class UnprocessedCall {
         RuledCall rule = isRuled && message != null ? Rules.of(state, message) : RuledCall.NONE;
         long rate = Call.sample(state, level, rule);
         if (rate == CallLimits.PASSED_OVER) {
-            return;
+            return null;
         }
         Object[] values;
         String thrown = trace;
@@ -77,12 +89,12 @@ public final class UnprocessedCall {
         }
         if (message == null) {
             Routing.lose(state, level, LossCause.TEMPLATE_LIMIT);
-            return;
+            return null;
         }
         long mask = message.template().mask();
         Call call = Call.begin(group, level, message.id(), mask, rule, rate);
         call.of(message.template(), thrown, origin);
-        call.addAll(mask, values).end();
+        return call.addAll(mask, values);
     }
 
     /** True if an exception, or null for none, is behind the arguments of a template. */

@@ -75,6 +75,9 @@ public abstract class WriterOwner {
     /** The owner of the messages that the session pins; null for none. */
     public abstract WriterOwner pinned();
 
+    /** The owner of the session's other messages, of that of pinned ones; else itself. */
+    public abstract WriterOwner usual();
+
     /** The levels that the session pins of the group with this full name. */
     public abstract int pinnedLevels(String group);
 
