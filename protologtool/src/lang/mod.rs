@@ -23,6 +23,7 @@ use crate::rewrite::{Edit, PlanBuilder};
 pub use crate::source::Kind;
 use crate::source::Source;
 use crate::system::System;
+use jvm::SPAN;
 use jvm::rivals::{self, Rival, RivalKind, Rivals, TYPES_OF_KOTLIN};
 use jvm::wrapper::{Wrapper, Wrappers};
 use protolog_core::{Level, Template};
@@ -62,7 +63,8 @@ impl<'a> Inputs<'a> {
             ["invoke", "toInt", "toLong", "toShort", "toByte", "toBoolean", "toDouble", "toFloat"];
         let simple = |class: &str| class.rsplit('.').next().unwrap_or(class).to_owned();
         let methods = Level::ALL.into_iter().map(|level| level.method().to_owned());
-        let others = OTHERS.iter().chain(&TYPES_OF_KOTLIN).map(|name| (*name).to_owned());
+        let others =
+            OTHERS.iter().chain(&[SPAN]).chain(&TYPES_OF_KOTLIN).map(|name| (*name).to_owned());
         let mut names: Vec<String> = methods.chain(others).collect();
         names.extend([simple(java.protolog()), simple(groups.class())]);
         names.extend(groups.list().iter().map(|group| group.name.clone()));

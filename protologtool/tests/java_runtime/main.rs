@@ -19,6 +19,7 @@ mod reference;
 mod renamed;
 mod restart;
 mod sampled;
+mod spans;
 mod stress;
 mod surroundings;
 mod switched;

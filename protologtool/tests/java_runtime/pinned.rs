@@ -75,6 +75,11 @@ fn a_program_that_ends_leaves_one_log() {
     let trace = dir.path().join("app.pftrace");
     check_chatter(&trace);
     assert!(!dir.path().join("ring.rec").exists(), "its messages are in the trace");
+    // A ring that has wrapped has the names, too, of whoever wrote what is left.
+    let json = tool(&["read-log", "--format", "json", trace.to_str().unwrap()]).stdout;
+    let rows = json.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let mut rows = rows.filter(|row| row["type"] == "message");
+    assert!(rows.all(|row| row["thread"] == "main" && row["group"] != ""), "{json}");
     let sql = [
         "SELECT message, level FROM protolog ORDER BY ts",
         "SELECT sum(value) AS value FROM stats WHERE name = 'traced_buf_chunks_overwritten'",

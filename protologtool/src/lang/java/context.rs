@@ -14,6 +14,8 @@ pub enum Context {
     Braced,
     /// The body of a lambda: braces, and the semicolon that an expression does not have.
     Lambda,
+    /// A span, whose value is used: an expression can stand there.
+    Expression,
 }
 
 /// The context of a call, and the node that is to be wrapped; an error says in words where it
@@ -37,6 +39,19 @@ pub(crate) fn context<'t>(call: &Invocation<'t>) -> Result<(Context, Node<'t>), 
         "variable_declarator" => Err("as an initial value"),
         "ternary_expression" => Err("in a conditional expression"),
         _ => Err("within an expression"),
+    }
+}
+
+/// As [`context`], of a span, which is an expression before and after; an error if nobody has its
+/// value.
+pub(crate) fn context_of_span<'t>(
+    call: &Invocation<'t>,
+) -> Result<(Context, Node<'t>), &'static str> {
+    match call.ancestors().next().map(|parent| parent.kind()) {
+        Some("expression_statement") => {
+            Err("a span that nobody closes ends with the one around it")
+        }
+        _ => Ok((Context::Expression, call.node)),
     }
 }
 

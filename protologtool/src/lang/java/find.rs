@@ -19,6 +19,7 @@ use super::{Java, JavaShape};
 use crate::call::Call;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::groups::Groups;
+use crate::lang::jvm::level_of;
 use crate::lang::jvm::wrapper::Wrapper;
 use crate::lang::{UnreadCalls, reference};
 use crate::source::Source;
@@ -152,7 +153,7 @@ impl CallFinder<'_, '_> {
             candidates.extend(passed::candidates(unit, self.wrappers));
             candidates.sort_by_key(|candidate| candidate.method.start);
         }
-        for (written, range) in references(unit, &self.java.protolog) {
+        for (written, range) in references(unit, self.java) {
             if self.can_mean(&written) {
                 self.found.add(range.clone(), Err(vec![reference(range)]));
             }
@@ -281,7 +282,8 @@ impl CallFinder<'_, '_> {
             let read = place.call(&call, candidate, level);
             match read.as_ref().err().and_then(|_| place.wrapper(candidate, level)) {
                 Some((wrapper, note)) => {
-                    found.wrappers.extend(wrapper);
+                    // Calls of one that begins a span are no statements, as those of others are.
+                    found.wrappers.extend(wrapper.filter(|_| !place.is_span(candidate)));
                     found.add(candidate.method.clone(), Err(vec![note]));
                 }
                 None => reads.push((candidate, place.may_change(&call), read)),
@@ -342,7 +344,7 @@ impl CallFinder<'_, '_> {
 
     /// The level of a log call.
     fn level(&self, candidate: &Candidate) -> Option<Level> {
-        let level = Level::from_method(self.unit.str(&candidate.method));
+        let level = level_of(self.unit.str(&candidate.method), &self.java.dialect);
         level.filter(|_| !candidate.may_pass_on)
     }
 

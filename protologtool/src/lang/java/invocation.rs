@@ -1,10 +1,12 @@
 //! Where a file may call methods of one class: first by its tokens, then in the tree of the member
 //! that holds them.
 
+use super::Java;
 use super::lexer::{Token, TokenKind};
 use super::syntax::{dotted, is_type_body};
 use super::unit::Unit;
-use protolog_core::Level;
+use crate::lang::jvm::dialect::Dialect;
+use crate::lang::jvm::level_of;
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
 use std::rc::Rc;
@@ -45,7 +47,8 @@ fn is(tokens: &[Token], index: usize, punct: u8) -> bool {
 
 /// The references to log methods of the class, such as `ProtoLog::d`: the class's name as written,
 /// and the bytes of the whole.
-pub(crate) fn references(unit: &Unit<'_>, class: &str) -> Vec<(String, Range<usize>)> {
+pub(crate) fn references(unit: &Unit<'_>, java: &Java) -> Vec<(String, Range<usize>)> {
+    let class = &java.protolog;
     let simple = class.rsplit('.').next().unwrap_or(class);
     let tokens = &unit.tokens;
     let found = (0..tokens.len()).filter_map(|index| {
@@ -54,7 +57,7 @@ pub(crate) fn references(unit: &Unit<'_>, class: &str) -> Vec<(String, Range<usi
             && is(tokens, index + 1, b':')
             && is(tokens, index + 2, b':');
         let method = tokens.get(index + 3).filter(|_| is_class)?;
-        Level::from_method(unit.str(&method.range()))?;
+        level_of(unit.str(&method.range()), &java.dialect)?;
         let first = first_of_path(unit, index)?;
         let name = tokens[first..=index].iter().map(|token| unit.str(&token.range())).collect();
         Some((name, tokens[first].range().start..method.range().end))
@@ -110,7 +113,7 @@ fn qualified(unit: &Unit<'_>, index: usize) -> Option<Candidate> {
 /// of the class. A wildcard imports all that the class has: its log methods and `isEnabled`.
 fn unqualified(unit: &Unit<'_>, index: usize, class: &str) -> bool {
     let name = unit.str(&unit.tokens[index].range());
-    let is_known = || Level::from_method(name).is_some() || name == "isEnabled";
+    let is_known = || level_of(name, &Dialect::Protolog).is_some() || name == "isEnabled";
     let single = unit.names.static_single.iter();
     let mut imported = single.filter_map(|import| import.rsplit_once('.'));
     let is_imported = imported.any(|(of, member)| of == class && member == name)

@@ -1,5 +1,5 @@
-//! Java: calls of the static methods `v d i w e wtf` of one class, rewritten in one of several
-//! dialects.
+//! Java: calls of the static methods `v d i w e wtf` and `span` of one class, rewritten in one of
+//! several dialects.
 //!
 //! ```text
 //! if (c) ProtoLog.d(NET, "sent %d", n); else f();
@@ -52,6 +52,7 @@ pub(crate) mod place;
 pub(crate) mod resolve;
 mod scopes;
 mod secondary;
+mod span;
 pub(crate) mod syntax;
 mod thrown;
 mod trivia;

@@ -173,7 +173,7 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
         let [group, template, rest @ ..] = &arguments[..] else {
             let message = format!(
                 "a log call takes a group and a template, `{}` has {}",
-                level.method(),
+                self.unit.str(&candidate.method),
                 arguments.len()
             );
             let help = "write `(GROUP, \"text with %s\", argument)`";
@@ -187,13 +187,13 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
         let mut problems = Vec::new();
         let group_position = keep(self.group(*group, call), &mut problems);
         let text = keep(self.template(*template, call), &mut problems);
-        let place = keep(self.place(call), &mut problems);
+        let place = keep(self.place_of(call, candidate), &mut problems);
         let array = self.no_array(rest, call).err();
         let args: Vec<_> = rest.iter().map(Node::byte_range).collect();
         let mut has_exception = false;
         if let Some(text) = &text {
             let (source, range) = (self.unit.text(), &template.byte_range());
-            let may_have_exception = self.is_exception(rest, call);
+            let may_have_exception = !self.is_span(candidate) && self.is_exception(rest, call);
             let checked = Checked { source, text, range, args: &args, may_have_exception };
             let template = checked.template();
             has_exception = template.as_ref().is_ok_and(|it| checked.has_exception(it));
@@ -208,7 +208,7 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
         match (group_position, text, place) {
             (Some(group_position), Some(text), Some((context, wrapped))) if problems.is_empty() => {
                 let (invocation, class, group) = (call, call.class_range(), group.byte_range());
-                let forms = self.forms(candidate, rest, 2);
+                let forms = self.forms_in_place(candidate, rest, *template)?;
                 let call = Call {
                     range: wrapped.byte_range(),
                     level,
@@ -448,19 +448,22 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
         call: &Invocation<'c>,
     ) -> Result<(Context, Node<'c>), Diagnostic> {
         let node = call.node;
-        if let Some(Hidden { by, first, name }) = self.hidden_name(call) {
-            let message = format!(
-                "the {by} `{first}` hides the package of `{name}`, which rewritten code names"
-            );
-            return Err(Diagnostic::error(Code::HiddenName, node.byte_range(), message)
-                .help(format!("rename the {by}")));
-        }
+        self.no_hidden_name(call)?;
         context(call).map_err(|place| {
             let message =
                 format!("a log call {place} can't be rewritten: it becomes an `if` statement");
             Diagnostic::error(Code::NoStatement, node.byte_range(), message)
                 .help("make the call a statement of its own")
         })
+    }
+
+    /// The error for a declaration that hides the package of a name in rewritten code.
+    pub(super) fn no_hidden_name(&self, call: &Invocation<'_>) -> Result<(), Diagnostic> {
+        let Some(Hidden { by, first, name }) = self.hidden_name(call) else { return Ok(()) };
+        let message =
+            format!("the {by} `{first}` hides the package of `{name}`, which rewritten code names");
+        Err(Diagnostic::error(Code::HiddenName, call.node.byte_range(), message)
+            .help(format!("rename the {by}")))
     }
 }
 

@@ -13,6 +13,7 @@ use super::{Kotlin, KotlinShape};
 use crate::call::Call;
 use crate::lang::Message;
 use crate::lang::jvm::dialect::{Android, Dialect, Guard, MaskType, cache_index};
+use crate::lang::jvm::{NO_SPAN, SPAN};
 use crate::rewrite::PlanBuilder;
 use crate::source::Source;
 use protolog_core::{MAX_PARAMS, Verb};
@@ -29,10 +30,14 @@ pub(super) fn emit(
     let implementation = kotlin.java.implementation();
     if let Some(guard) = guard(kotlin, call, message) {
         let (open, close) = if shape.follows_annotation { ("", "") } else { ("(", ")") };
-        plan.wrap(call.range.clone(), format!("{open}if ({guard}) "), format!(" else {{}}{close}"));
+        let other =
+            if shape.is_span { format!("{implementation}.{NO_SPAN}()") } else { "{}".to_owned() };
+        let after = format!(" else {other}{close}");
+        plan.wrap(call.range.clone(), format!("{open}if ({guard}) "), after);
     }
     if shape.class.is_empty() {
-        plan.replace(shape.method.clone(), format!("{implementation}.{}", call.level.method()));
+        let method = if shape.is_span { SPAN } else { call.level.method() };
+        plan.replace(shape.method.clone(), format!("{implementation}.{method}"));
     } else {
         plan.replace(shape.class.clone(), format!("{implementation}{}", shape.class_kept));
         if shape.passes_group {

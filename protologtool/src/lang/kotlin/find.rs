@@ -8,10 +8,10 @@ use super::{Kotlin, KotlinShape};
 use crate::call::Call;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::groups::Groups;
+use crate::lang::jvm::SPAN;
 use crate::lang::jvm::wrapper::{Wrapper, Wrappers};
 use crate::lang::{Inputs, UnreadCalls, reference};
 use crate::source::Source;
-use protolog_core::Level;
 use std::ops::Range;
 
 /// The calls in a file.
@@ -58,7 +58,7 @@ pub(super) fn find(
     let mut found = KotlinCalls { names_class, ..KotlinCalls::default() };
     let calls = method_calls(&named, kotlin.java.protolog());
     if let Some(range) = &named.file.unbalanced {
-        let logs = calls.iter().filter(|call| Level::from_method(&call.name).is_some());
+        let logs = calls.iter().filter(|call| kotlin.level_of(&call.name).is_some());
         found.unread.refused = logs.map(|call| named.file.tokens[call.method].range()).collect();
         let message = "this bracket or quote has no partner, so that the log calls of the file can't be told apart";
         let error = Diagnostic::error(Code::Syntax, range.clone(), message);
@@ -66,7 +66,7 @@ pub(super) fn find(
         found.diagnostics.extend(logs.then(|| error.help("correct the syntax")));
         return found;
     }
-    for tokens in references(&named, kotlin.java.protolog()) {
+    for tokens in references(&named, kotlin.java) {
         let range = named.file.bytes_of(&tokens);
         found.add(range.clone(), Err(vec![reference(range)]));
     }
@@ -74,7 +74,7 @@ pub(super) fn find(
     let mut own = Vec::new();
     for call in calls {
         let name = named.file.tokens[call.method].range();
-        match Level::from_method(&call.name) {
+        match kotlin.level_of(&call.name) {
             None if reader.hidden_name(&call).is_none() => {
                 let class = reader.class_bytes(&call);
                 let arguments = named.file.elements(call.method + 1).len();
@@ -82,6 +82,8 @@ pub(super) fn find(
             }
             None => {}
             Some(_) if let Some(doubt) = reader.doubt(&call) => found.add(name, Err(vec![doubt])),
+            // Calls of a function that begins a span are no statements, as those of others are.
+            Some(level) if call.name == SPAN => found.add(name, reader.call(&call, level)),
             Some(level) => match reader.wrapper_around(&call, level, source.path()) {
                 None => found.add(name, reader.call(&call, level)),
                 Some(wrapper) => {

@@ -2,7 +2,9 @@
 
 use super::names::ScopedFile;
 use super::scopes::DeclaredKind;
-use protolog_core::Level;
+use crate::lang::java::Java;
+use crate::lang::jvm::dialect::Dialect;
+use crate::lang::jvm::level_of;
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -42,7 +44,7 @@ pub(super) fn method_calls(named: &ScopedFile<'_>, class: &str) -> Vec<MethodCal
         let name = file.word(method).into_owned();
         if first == method {
             let member = named.imported_member(&name, class)?;
-            let is_known = Level::from_method(&member).is_some() || member == "isEnabled";
+            let is_known = level_of(&member, &Dialect::Protolog).is_some() || member == "isEnabled";
             return is_known.then_some(MethodCall { class: method..method, method, name: member });
         }
         let path = file.path(first..method - 1)?;
@@ -60,10 +62,10 @@ fn may_have_parameters(kind: DeclaredKind) -> bool {
     matches!(kind, DeclaredKind::Function | DeclaredKind::Type | DeclaredKind::EnumEntry)
 }
 
-/// The references to log methods of `class`, such as `ProtoLog::d`: code that holds one logs by it.
-/// Each as its tokens.
-pub(super) fn references(named: &ScopedFile<'_>, class: &str) -> Vec<Range<usize>> {
-    let file = &named.file;
+/// The references to log methods of the class, such as `ProtoLog::d`: code that holds one logs by
+/// it. Each as its tokens.
+pub(super) fn references(named: &ScopedFile<'_>, java: &Java) -> Vec<Range<usize>> {
+    let (file, class) = (&named.file, java.protolog());
     let is_colon = |at: usize| file.is_punct(at, b':');
     let found = (2..file.tokens.len()).filter_map(|method| {
         let is_reference = file.is_word(method) && is_colon(method - 1) && is_colon(method - 2);
@@ -87,7 +89,7 @@ pub(super) fn references(named: &ScopedFile<'_>, class: &str) -> Vec<Range<usize
             let path = file.path(first..method - 2)?;
             named.means(&path, class, offset).then(|| name.into_owned())?
         };
-        Level::from_method(&member).map(|_| first..method + 1)
+        level_of(&member, java.dialect()).map(|_| first..method + 1)
     });
     found.collect()
 }

@@ -1,5 +1,5 @@
-//! Kotlin: calls of the static methods `v d i w e wtf` of one class, rewritten to the same entry
-//! points as Java's.
+//! Kotlin: calls of the static methods `v d i w e wtf` and `span` of one class, rewritten to the
+//! same entry points as Java's.
 //!
 //! ```text
 //! fun f() = ProtoLog.d(NET, "sent $n bytes to ${host.name}")
@@ -44,6 +44,7 @@ mod wrapper_calls;
 
 use super::java::Java;
 use super::jvm::dialect::Dialect;
+use super::jvm::level_of;
 use super::jvm::lookups::Lookups;
 use super::{Found, Inputs, Kind, Language, Message};
 use crate::call::Call;
@@ -54,6 +55,7 @@ pub(crate) use callers::{callers, unique};
 use find::KotlinCalls;
 pub(crate) use library::KotlinLibrary;
 pub(crate) use names::OtherFiles;
+use protolog_core::Level;
 use read::Order;
 use std::ops::Range;
 use std::path::Path;
@@ -82,11 +84,20 @@ pub struct KotlinShape {
     /// True if the call is one of a function that passes the template on, so that the group is to
     /// be added.
     passes_group: bool,
+    /// True if the call begins a span, and has a value.
+    is_span: bool,
     order: Order,
     /// Comments and line ends in the class's name, and in each stretch of the template that is
     /// replaced.
     class_kept: String,
     template_kept: Vec<String>,
+}
+
+impl Kotlin<'_> {
+    /// The level of a method of the class, if it logs.
+    fn level_of(self, method: &str) -> Option<Level> {
+        level_of(method, self.java.dialect())
+    }
 }
 
 impl Language for Kotlin<'_> {

@@ -106,6 +106,7 @@ impl CallReader<'_, '_> {
             group_path,
             follows_annotation: before.is_some_and(|at| self.ends_annotation(at)),
             passes_group: true,
+            is_span: false,
             class_kept: file.kept(self.class_bytes(call)),
             template_kept: self.kept(template_range, &order.in_place),
             order,

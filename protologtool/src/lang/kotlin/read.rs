@@ -11,6 +11,7 @@ use super::{Kotlin, KotlinShape};
 use crate::call::{Call, Checked, Text};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::groups::Groups;
+use crate::lang::jvm::SPAN;
 use crate::lang::near::{is_alone, nearest, suggestion};
 use protolog_core::{Level, Template};
 use std::ops::Range;
@@ -61,7 +62,7 @@ impl CallReader<'_, '_> {
         let [group, template, rest @ ..] = &elements[..] else {
             let message = format!(
                 "a log call takes a group and a template, `{}` has {}",
-                level.method(),
+                call.name,
                 elements.len()
             );
             let help = "write `(GROUP, \"text with %s\", argument)`";
@@ -71,6 +72,7 @@ impl CallReader<'_, '_> {
         if let Some(swapped) = self.swapped(group, template) {
             return Err(vec![swapped]);
         }
+        let is_span = call.name == SPAN;
         let mut problems = Vec::new();
         let group_position = keep(self.group(group), &mut problems);
         let template_range = file.bytes_of(template);
@@ -79,7 +81,7 @@ impl CallReader<'_, '_> {
         let mut has_exception = false;
         if let Some(filled) = &filled {
             let (text, range, args) = (&filled.text, &template_range, &filled.args);
-            let may_have_exception = self.is_exception(rest);
+            let may_have_exception = !is_span && self.is_exception(rest);
             let checked = Checked { source: file.text, text, range, args, may_have_exception };
             let template = checked.template();
             has_exception = template.as_ref().is_ok_and(|it| checked.has_exception(it));
@@ -104,6 +106,7 @@ impl CallReader<'_, '_> {
             class_kept: file.kept(self.class_bytes(call)),
             template_kept: self.kept(&template_range, &filled.shape.in_place),
             passes_group: false,
+            is_span,
             order: filled.shape,
         };
         let warnings = rest.iter().flat_map(|argument| self.effects(argument, close)).collect();

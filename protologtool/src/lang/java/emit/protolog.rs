@@ -13,6 +13,7 @@ use super::block::Block;
 use super::{group, replace_class};
 use crate::call::Call;
 use crate::lang::Message;
+use crate::lang::jvm::NO_SPAN;
 use crate::rewrite::PlanBuilder;
 use crate::source::Source;
 use protolog_core::{ParamKind, Verb};
@@ -31,8 +32,16 @@ pub(super) fn emit(
         Context::Statement => ("", ""),
         Context::Braced => ("{ ", " }"),
         Context::Lambda => ("{ ", "; }"),
+        Context::Expression => ("", ""),
     };
-    plan.wrap(call.range.clone(), format!("{open}{} ", guard(java, source, call, message)), close);
+    if call.shape.context == Context::Expression {
+        let (condition, class) = (condition(java, source, call, message), &java.implementation);
+        let close = format!(" : {class}.{NO_SPAN}())");
+        plan.wrap(call.range.clone(), format!("({condition} ? "), close);
+    } else {
+        let guard = guard(java, source, call, message);
+        plan.wrap(call.range.clone(), format!("{open}{guard} "), close);
+    }
     let mut class = replace_class(java, source, call.shape.class.clone());
     let mut added = String::new();
     if call.shape.passed_on.is_some() {
@@ -92,14 +101,24 @@ fn verbs<'m>(message: &'m Message<'_>) -> impl Iterator<Item = Verb> + 'm {
     message.template.conversions().map(|conversion| conversion.verb)
 }
 
-/// The head of the `if` statement. That of a group that is compiled out is a constant: javac drops
-/// its body but still checks it.
+/// The head of the `if` statement.
 fn guard(java: &Java, source: &Source, call: &Call<JavaShape>, message: &Message<'_>) -> String {
+    format!("if ({})", condition(java, source, call, message))
+}
+
+/// The condition of a call. That of a group that is compiled out is a constant: javac drops its
+/// call but still checks it.
+fn condition(
+    java: &Java,
+    source: &Source,
+    call: &Call<JavaShape>,
+    message: &Message<'_>,
+) -> String {
     if !message.group.enabled {
-        return "if (false)".to_owned();
+        return "false".to_owned();
     }
     let group = group(source, call);
-    format!("if ({}.isEnabled({group}, {}.{}))", java.implementation, java.level, call.level)
+    format!("{}.isEnabled({group}, {}.{})", java.implementation, java.level, call.level)
 }
 
 /// The method that an exception behind the arguments goes through.

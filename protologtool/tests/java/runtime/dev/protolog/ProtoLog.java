@@ -18,6 +18,12 @@ public final class ProtoLog {
     public static void e(ProtoLogGroup group, String template, Object... args) { log(LogLevel.ERROR, group, template, args); }
     public static void wtf(ProtoLogGroup group, String template, Object... args) { log(LogLevel.WTF, group, template, args); }
 
+    /** A message at its begin, and one at its end. */
+    public static Span span(ProtoLogGroup group, String template, Object... args) {
+        log(LogLevel.INFO, group, template, args);
+        return isEnabled(group, LogLevel.INFO) ? () -> Trace.message(LogLevel.INFO, group, "end", List.of()) : () -> { };
+    }
+
     private static void log(LogLevel level, ProtoLogGroup group, String template, Object[] args) {
         if (!isEnabled(group, level)) return;
         List<Object> seen = new ArrayList<>();

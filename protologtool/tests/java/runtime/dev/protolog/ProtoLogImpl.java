@@ -45,6 +45,15 @@ public final class ProtoLogImpl {
     public static boolean b(Boolean value) { return value != null && value; }
     public static String s(Object value) { return String.valueOf(value); }
 
+    public static Span span(ProtoLogGroup group, long id, long mask, Object... args) {
+        log(LogLevel.INFO, group, id, mask, args);
+        return () -> Trace.message(LogLevel.INFO, group, "end", List.of());
+    }
+
+    public static Span noSpan() {
+        return () -> { };
+    }
+
     private static void log(LogLevel level, ProtoLogGroup group, long id, long mask, Object... args) {
         List<Class<?>> kinds = Arrays.asList(String.class, Long.class, Double.class, Boolean.class);
         for (int i = 0; i < args.length; i++) {

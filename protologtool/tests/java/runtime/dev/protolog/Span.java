@@ -1,0 +1,7 @@
+package dev.protolog;
+
+/** What a span gives back. */
+public interface Span extends AutoCloseable {
+    @Override
+    void close();
+}
