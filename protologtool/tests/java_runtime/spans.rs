@@ -160,6 +160,13 @@ fn spans_of_a_ring() {
     let count = log.slices().len();
     assert!((500..15_000).contains(&count), "{count}");
     assert!(log.slices().iter().all(|slice| slice.depth == 0 && &*slice.name == "turn"));
+    // Each chunk that is left names the thread of its slices.
+    let sql =
+        "select slice.name as name from slice join thread_track on slice.track_id = thread_track.id
+        join thread using (utid) where thread.name = 'main'";
+    if let Some(tables) = trace_processor(&trace, &[sql]) {
+        assert!(tables[0].texts("name").len().abs_diff(count) <= 1, "{count}");
+    }
     let lines = around(&trace);
     assert_eq!(lines.last().unwrap(), "|pinned");
     let whole = lines[1..lines.len() - 1].iter();
