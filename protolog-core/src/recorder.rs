@@ -6,7 +6,8 @@
 //! 4096    stream: 2 × { u16 length, path of the trace file; u16 number, that many { u32 group, u32 cause, u64 count }: losses that
 //!         earlier files of the trace report }, 4096 bytes each
 //! 12288   path of trigger files, marks of fatal signals: see `recorder/signals.rs`
-//! 20480   place of the pinned ring, counters of its writers: see `recorder/pinned.rs`; the space up to the ring is unused
+//! 20480   place of the pinned ring, counters of its writers: see `recorder/pinned.rs`
+//! 28672   addresses of the parts of a recording without a file: see `recorder/parts.rs`; the space up to the ring is unused
 //! 65536   ring: pages and chunks as in crate::chunk
 //! …       pinned ring, if there is one: the same
 //! …       stream: 2 × 32768 × u64 position, by writer id
@@ -52,12 +53,18 @@
 //! versions.
 
 mod losses;
+mod parts;
 mod pinned;
 mod signals;
 
 pub use losses::{
     LIMITED_AT, LOSSES, LOSSES_AT, OTHER_LOSSES, OTHER_LOSSES_AT, PASSED_OVER_AT, REMOVED_AT,
     loss_key, other_losses_at, parse_loss_key,
+};
+pub use parts::{
+    HEADER_ADDRESS_AT, MAX_PARTS, MemoryPart, PART_COUNT_AT, WRITER_ENTRY_SIZE,
+    WRITER_LOSS_SLOT_SIZE, WRITER_LOSS_SLOTS, WRITER_LOSSES_SIZE, WRITERS, WRITERS_ADDRESS_AT,
+    add_losses, add_messages, header_address, memory_part_at, memory_parts, writer_losses,
 };
 pub use pinned::{
     PINNED_COUNTS, PINNED_COUNTS_AT, PINNED_RING_AT, PinnedRing, pinned_message_count_at,

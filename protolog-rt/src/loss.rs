@@ -18,6 +18,11 @@ use crate::sync::{AtomicU64, Ordering};
 use protolog_core::Level;
 pub use protolog_core::LossCause;
 pub(crate) use protolog_core::Unwritten;
+use protolog_core::recorder::WRITER_LOSS_SLOTS;
+#[cfg(not(loom))]
+use protolog_core::recorder::{WRITER_LOSS_SLOT_SIZE, WRITER_LOSSES_SIZE};
+#[cfg(not(loom))]
+use std::mem::offset_of;
 use std::sync::Arc;
 
 /// A number of messages of one group that were not written for one reason.
@@ -63,7 +68,7 @@ impl LossCount {
 }
 
 /// Number of pairs of group and reason with a slot of their own.
-const SLOTS: usize = 48;
+const SLOTS: usize = WRITER_LOSS_SLOTS;
 
 /// Counters that outlive the process, such as those of a recorder's file; each loss is added to
 /// them as well. Called in signal handlers too.
@@ -72,8 +77,9 @@ pub(crate) trait Mirror: std::fmt::Debug + Send + Sync {
     fn add(&self, group: u32, cause: Unwritten, count: u64);
 }
 
-/// Counters by group and cause.
+/// Counters by group and cause. From the slots on, they are as a core file is read.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct LossCounters {
     mirror: Option<Arc<dyn Mirror>>,
     /// Not 0 if a loss was counted since all were taken.
@@ -82,6 +88,14 @@ pub(crate) struct LossCounters {
     /// By reason, for pairs that found no slot.
     rest: [AtomicU64; REST.len()],
 }
+
+#[cfg(not(loom))]
+const _: () = assert!(
+    size_of::<LossSlot>() == WRITER_LOSS_SLOT_SIZE
+        && offset_of!(LossCounters, rest) - offset_of!(LossCounters, slots)
+            + size_of::<[AtomicU64; REST.len()]>()
+            == WRITER_LOSSES_SIZE
+);
 
 /// The fate of a message that was to be counted at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,6 +141,12 @@ impl LossCounters {
     /// Creates counters at zero that also count in `mirror`.
     pub(crate) fn mirrored(mirror: Option<Arc<dyn Mirror>>) -> Self {
         Self { mirror, ..Self::new() }
+    }
+
+    /// Returns the address of the counters.
+    #[cfg(not(loom))]
+    pub(crate) fn address(&self) -> usize {
+        self.slots.as_ptr().addr()
     }
 
     /// Returns the mirror, if there is one.

@@ -8,8 +8,9 @@ use super::LossCount;
 use crate::sync::{AtomicU64, Ordering};
 use protolog_core::{Level, Unwritten};
 
-/// See the module.
+/// See the module. Key and count are first, as a core file is read.
 #[derive(Debug)]
+#[repr(C)]
 pub(super) struct LossSlot {
     /// [`key_of`] or [`key_at_level`]; 0 while unused.
     key: AtomicU64,

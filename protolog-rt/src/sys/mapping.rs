@@ -55,6 +55,11 @@ impl Mapping {
         Ok(mapping)
     }
 
+    /// Maps `len` zeroed bytes, each page of which takes memory once it is written.
+    pub(crate) fn untouched(len: usize) -> io::Result<Self> {
+        Self::map(len, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0)
+    }
+
     /// Maps `len` bytes of `file` from `at` on, a multiple of the size of a page, which are all
     /// there; so are their pages in memory. A written byte is in the file at once, for any reader
     /// of it, and stays there when the process dies.

@@ -152,7 +152,7 @@ impl Arbiter {
 
     /// Returns drop counters for a writer.
     pub(crate) fn drop_counters(&self) -> LossCounters {
-        LossCounters::mirrored(self.owner.mirror())
+        LossCounters::mirrored(self.owner.mirror_of_writers())
     }
 
     /// Returns the levels (bit = severity) that are recorded of a group.
@@ -233,10 +233,15 @@ impl Arbiter {
 
     /// Counts the drops of a writer that is forgotten as those of threads without a sequence.
     fn take_losses(&self, writer: &Writer) {
+        let mirror = self.unattributed.mirror().filter(|_| writer.losses.mirror().is_none());
         writer.losses.take(|lost| {
             self.unattributed.restore(lost);
+            if let Some(mirror) = mirror {
+                mirror.add(lost.group, lost.cause, lost.count);
+            }
             true
         });
+        self.owner.note_counters(writer.id, None);
     }
 
     /// As [`Self::new_identity`], but waits for nobody, and none as well where all were used before
@@ -258,6 +263,8 @@ impl Arbiter {
     /// Puts a writer on the list, unless the session is over: each writer holds the arbiter. Takes
     /// no lock, allocates nothing.
     pub(super) fn enlist(&self, writer: &Arc<Writer>) {
+        let counters = (&writer.losses, &writer.completed_messages);
+        self.owner.note_counters(writer.id, Some(counters));
         let new = Arc::into_raw(Arc::clone(writer)).cast_mut();
         let mut head = self.arrivals.load(Ordering::Acquire);
         while !self.is_stopped() && head != closed() {
@@ -267,6 +274,7 @@ impl Arbiter {
                 Err(now) => head = now,
             }
         }
+        self.owner.note_counters(writer.id, None);
         // SAFETY: the pointer is that of the reference that was made here, which is not in the
         // list.
         drop(unsafe { Arc::from_raw(new) });

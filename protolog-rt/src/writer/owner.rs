@@ -6,7 +6,8 @@
 //!
 //! Invariant: no method logs. Those that a signal handler may reach say so.
 
-use crate::loss::Mirror;
+use crate::loss::{LossCounters, Mirror};
+use crate::sync::AtomicU64;
 use protolog_recording::EventKey;
 use protolog_shmem::{Buffer, WriteChunk};
 use std::fmt::Debug;
@@ -96,6 +97,16 @@ pub(crate) trait Owner: Debug + Send + Sync {
     /// another one may get.
     fn count_forgotten(&self, sequence: u16, messages: u64);
 
+    /// Notes where the writer of `sequence` counts drops and the messages in completed chunks, for
+    /// who reads the memory of a dead process; none where it counts there no more. Neither blocks
+    /// nor allocates.
+    fn note_counters(&self, _sequence: u16, _counters: Option<(&LossCounters, &AtomicU64)>) {}
+
     /// Returns drop counters that outlive the process, if there are any.
     fn mirror(&self) -> Option<Arc<dyn Mirror>>;
+
+    /// Returns those among them that drops of writers are added to.
+    fn mirror_of_writers(&self) -> Option<Arc<dyn Mirror>> {
+        self.mirror()
+    }
 }

@@ -5,14 +5,16 @@ mod pinned_owner;
 
 use self::pinned_owner::PinnedOwner;
 use crate::clock;
-use crate::loss::{Mirror, UnattributedSnapshot};
+use crate::loss::{LossCounters, Mirror, UnattributedSnapshot};
 use crate::session::arbiter::causes::Causes;
 use crate::session::arbiter::chunk_wait::ChunkWait;
 use crate::session::arbiter::requests::Requests;
 use crate::session::filter::Filter;
 use crate::session::pinned::Pinned;
 use crate::session::recording::form::Buffers;
-use crate::session::recording::recorder::Recorder;
+use crate::session::recording::recorder::{Recorded, Recorder};
+use crate::session::recording::state::RecordingState;
+use crate::sync::AtomicU64;
 use crate::sys::errno::KeptErrno;
 use crate::sys::process::random_id;
 use crate::writer::arbiter::Arbiter;
@@ -62,6 +64,10 @@ pub(crate) struct SessionOwner {
     is_scoped: bool,
     /// The file that the buffer is in, if it is in one.
     pub(in crate::session) recorder: Option<Arc<Recorder>>,
+    /// The state of that recording, or of one that ends with the process.
+    pub(in crate::session) recording: Option<Arc<RecordingState>>,
+    /// The same, if it counts the messages of completed chunks.
+    counting: Option<Arc<RecordingState>>,
     /// The causes at which a file is written, if it has triggers.
     pub(in crate::session) causes: Option<Arc<Causes>>,
     /// The messages that are kept in a ring of their own.
@@ -91,6 +97,8 @@ impl SessionOwner {
             is_for_operator: false,
             is_scoped: false,
             recorder: None,
+            recording: None,
+            counting: None,
             causes: None,
             pins: None,
             path: None,
@@ -103,9 +111,11 @@ impl SessionOwner {
         Self { waits: ChunkWait::new(timeout), ..self }
     }
 
-    /// The same, with its buffer in the file of `recorder`.
-    pub(in crate::session) fn with_recorder(self, recorder: Option<Arc<Recorder>>) -> Self {
-        Self { recorder, ..self }
+    /// The same, with its buffer in this recording.
+    pub(in crate::session) fn with_recording(self, recorded: Recorded) -> Self {
+        let (recorder, recording) = (recorded.recorder, recorded.state);
+        let counting = recording.clone().filter(|it| !it.reads_writers());
+        Self { recorder, recording, counting, ..self }
     }
 
     /// The same, with a line on standard error at the end if messages were lost, if `reports` says
@@ -164,7 +174,7 @@ impl Owner for SessionOwner {
 
     fn add_group(&self) {
         // A library's texts are in the recording before its first message.
-        self.recorder.iter().for_each(|recorder| recorder.write_module_texts());
+        self.recording.iter().for_each(|recording| recording.write_module_texts());
     }
 
     fn watched_levels(&self, group: &str) -> u8 {
@@ -206,15 +216,24 @@ impl Owner for SessionOwner {
     }
 
     fn count_messages(&self, sequence: u16, new: u64, all: u64) {
-        self.recorder.iter().for_each(|recorder| recorder.count_messages(sequence, new, all));
+        self.counting.iter().for_each(|recording| recording.count_messages(sequence, new, all));
     }
 
     fn count_forgotten(&self, sequence: u16, messages: u64) {
-        self.recorder.iter().for_each(|recorder| recorder.forget(sequence, messages));
+        self.recording.iter().for_each(|recording| recording.forget(sequence, messages));
+    }
+
+    fn note_counters(&self, sequence: u16, counters: Option<(&LossCounters, &AtomicU64)>) {
+        self.recording.iter().for_each(|recording| recording.note_counters(sequence, counters));
+    }
+
+    fn mirror_of_writers(&self) -> Option<Arc<dyn Mirror>> {
+        let reads_writers = self.recording.as_ref().is_some_and(|it| it.reads_writers());
+        self.mirror().filter(|_| !reads_writers)
     }
 
     fn mirror(&self) -> Option<Arc<dyn Mirror>> {
-        self.recorder.as_ref().map(|recorder| Arc::clone(recorder) as Arc<dyn Mirror>)
+        self.recording.as_ref().map(|recording| Arc::clone(recording) as Arc<dyn Mirror>)
     }
 }
 
@@ -327,6 +346,11 @@ impl Core {
     /// one.
     pub(in crate::session) fn stream_recorder(&self) -> Option<&Arc<Recorder>> {
         self.owner.recorder.as_ref().filter(|_| self.is_stream())
+    }
+
+    /// Returns the state of such a recording, or of one that ends with the process.
+    pub(in crate::session) fn stream_recording(&self) -> Option<&Arc<RecordingState>> {
+        self.owner.recording.as_ref().filter(|_| self.is_stream())
     }
 
     /// Returns the recording of a session that keeps its messages there.

@@ -9,15 +9,13 @@ use crate::session::earlier::leftover;
 use crate::session::file::file_place::FilePlace;
 use crate::session::filter::Filter;
 use crate::session::recording::form::{BufferForm, Buffers};
-use crate::session::recording::recorder::{Recorder, RecordingPath};
+use crate::session::recording::recorder::{Recorded, RecordingPath};
+use crate::session::recording::state::RecordingState;
 use crate::sys::create::directory;
 use crate::sys::environment::variable;
 use crate::sys::file::copies_on_write;
-use crate::sys::mapping::Mapping;
 use crate::sys::process::has_memory_of_container;
 use protolog_core::FillPolicy;
-use protolog_shmem::{Buffer, Memory};
-use std::sync::Arc;
 
 /// The default size of the buffer of a session that streams, in bytes: four threads that log as
 /// fast as they can, in a debug build on two processors, fill at most 14 MiB of it in 800,000
@@ -129,7 +127,7 @@ impl Builder {
         session_id: [u8; 16],
         filter: &Filter,
         place: Option<&FilePlace>,
-    ) -> Result<(Option<Arc<Recorder>>, Buffers), Error> {
+    ) -> Result<(Recorded, Buffers), Error> {
         let is_stream = self.fill_policy == FillPolicy::Stream;
         let bytes = self.buffer.unwrap_or(if is_stream { STREAM_BUFFER } else { KEPT_BUFFER });
         let pinned_bytes = self.pinned_bytes();
@@ -137,7 +135,7 @@ impl Builder {
         let form = BufferForm { bytes, pinned_bytes, fill_policy, session_id, filter };
         let create = |place: &RecordingPath| leftover::create_recorder(place, form, self.keep);
         if let Some(place) = &self.record {
-            return create(place).map(|(recorder, buffers)| (Some(recorder), buffers));
+            return create(place).map(|(recorder, buffers)| (recorder.into(), buffers));
         }
         if let Some(files) = self.triggers.as_ref().filter(|all| all.waits_for_signals) {
             // Where the one can't be, the other one: a container loses its memory with it.
@@ -148,7 +146,7 @@ impl Builder {
                 RecordingPlace::Memory => in_memory().or_else(|_| beside()),
                 RecordingPlace::BesideTrace => beside().or_else(|_| in_memory()),
             };
-            return created.map(|(recorder, buffers)| (Some(recorder), buffers));
+            return created.map(|(recorder, buffers)| (recorder.into(), buffers));
         }
         if let (FillPolicy::Stream, false, Some(place)) =
             (self.fill_policy, self.without_recording, place)
@@ -161,14 +159,10 @@ impl Builder {
                 RecordingPlace::BesideTrace => beside().or_else(|_| in_memory()),
             };
             if let Ok((recorder, buffers)) = created {
-                return Ok((Some(recorder), buffers));
+                return Ok((recorder.into(), buffers));
             }
         }
-        let buffer = |bytes| -> Result<Buffer, Error> {
-            let memory = Mapping::anonymous(protolog_shmem::size(bytes));
-            let memory = Memory::new(memory.map_err(Error::Resources)?);
-            Ok(Buffer::new(memory, fill_policy))
-        };
-        Ok((None, Buffers { main: buffer(bytes)?, pinned: pinned_bytes.map(buffer).transpose()? }))
+        let (state, buffers) = RecordingState::in_memory(form)?;
+        Ok((Recorded { recorder: None, state }, buffers))
     }
 }

@@ -72,12 +72,12 @@ impl Builder {
         let signals = self.watched_signals();
         self.write_files_of_signals();
         let owner = SessionOwner::new(filter);
-        let (recorder, buffers) = self.buffers(owner.session_id, &owner.filter, place.as_ref())?;
+        let (recorded, buffers) = self.buffers(owner.session_id, &owner.filter, place.as_ref())?;
         let owner =
             owner
                 .with_timeout(self.chunk_timeout)
                 .with_path(self.path.clone())
-                .with_recorder(recorder)
+                .with_recording(recorded)
                 .with_pins(self.pins.clone())
                 .with_causes(self.triggers.as_ref().map(|all| {
                     Arc::new(Causes::new(all.conditions.clone(), all.family.as_deref()))

@@ -93,7 +93,7 @@ impl Active {
         let is_discarded = AtomicBool::new(false);
         let active =
             Arc::new(Self { core, kept, triggers, destination, is_discarded, leaked_path });
-        running_sessions::attach_recorder(&active.core);
+        running_sessions::attach_recording(&active.core);
         scope::enter(&active.core.arbiter);
         running_sessions::add(Arc::clone(&active) as _);
         active
@@ -208,7 +208,8 @@ impl Active {
             return failed("it takes too long");
         }
         let summary = thread.join();
-        running_sessions::detach_recorder(&self.core);
+        self.core.owner.recording.iter().for_each(|recording| recording.end());
+        running_sessions::detach_recording(&self.core);
         match (self.core.stream_recorder(), summary) {
             // It has what the file lacks.
             (Some(recorder), Ok(summary)) if recorder.is_left() => summary,
@@ -231,7 +232,7 @@ impl Active {
     /// well: not if a panic, an exit of the process or a signal ends the session, and the recording
     /// is the only trace of it.
     fn end_kept(&self, how: &End) -> Result<Summary, StopError> {
-        running_sessions::detach_recorder(&self.core);
+        running_sessions::detach_recording(&self.core);
         loss_report::deleted_recording(&self.core);
         let place = |kept: &Kept| how.place.clone().or_else(|| kept.place.clone());
         let named = self.kept.as_ref().and_then(|kept| Some((kept, place(kept)?)));
@@ -251,6 +252,7 @@ impl Active {
             return summary;
         }
         self.is_discarded.store(true, Ordering::Relaxed);
+        self.core.owner.recording.iter().for_each(|recording| recording.end());
         drop(self.core.take_writers());
         self.core.discard();
         let is_needed = !is_named && how.is_surprise;

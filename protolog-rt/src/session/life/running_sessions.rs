@@ -93,17 +93,18 @@ fn end_at_exit() {
 }
 
 /// Gives the session's recording the messages interned at run time, those known and those to come.
-pub(in crate::session) fn attach_recorder(core: &Core) {
-    if let Some(recorder) = &core.owner.recorder {
-        message_table::add_listener(Arc::clone(recorder) as Arc<dyn message_table::MessageListener>);
+pub(in crate::session) fn attach_recording(core: &Core) {
+    if let Some(recording) = &core.owner.recording {
+        let listener = Arc::clone(recording) as Arc<dyn message_table::MessageListener>;
+        message_table::add_listener(listener);
     }
 }
 
-/// Undoes [`attach_recorder`] and [`add`] for the session's recording.
-pub(in crate::session) fn detach_recorder(core: &Core) {
-    if let Some(recorder) = &core.owner.recorder {
+/// Undoes [`attach_recording`] and [`add`] for the session's recording.
+pub(in crate::session) fn detach_recording(core: &Core) {
+    if let Some(recording) = &core.owner.recording {
         message_table::remove_listener(
-            &(Arc::clone(recorder) as Arc<dyn message_table::MessageListener>),
+            &(Arc::clone(recording) as Arc<dyn message_table::MessageListener>),
         );
         writer::running::end_mirror(&core.arbiter);
     }

@@ -10,7 +10,7 @@
 //! generation that has them counts.
 
 use crate::loss::{LossCause, LossCount};
-use crate::session::recording::recorder::Recorder;
+use crate::session::recording::state::RecordingState;
 use protolog_core::recorder::{
     GENERATION_AT, POSITIONS, Position, REPORTED_LOSS_SIZE, TRACE_BYTES_AT, TRACE_FILE_AT,
     TRACE_FILE_SIZE, other_losses_at,
@@ -26,7 +26,7 @@ const WORD: usize = 8;
 /// See the module.
 #[derive(Debug)]
 pub(in crate::session) struct Progress {
-    recorder: Arc<Recorder>,
+    state: Arc<RecordingState>,
     generation: u64,
     /// The newest position of each writer, by its id.
     positions: Vec<u64>,
@@ -41,10 +41,10 @@ pub(in crate::session) struct Progress {
 }
 
 impl Progress {
-    /// The progress of a file in the buffer of `recorder`.
-    pub(in crate::session) fn new(recorder: Arc<Recorder>) -> Self {
+    /// The progress of a file in the buffer around which `state` is.
+    pub(in crate::session) fn new(state: Arc<RecordingState>) -> Self {
         Self {
-            recorder,
+            state,
             generation: 0,
             positions: Vec::new(),
             changed: 0..0,
@@ -68,7 +68,7 @@ impl Progress {
             [(LossCause::WriteFailed, write_failed), (LossCause::Removed, removed)]
         {
             if let Some(at) = other_losses_at(cause as u32) {
-                self.recorder.store(at, count);
+                self.state.store(at, count);
             }
         }
     }
@@ -94,15 +94,15 @@ impl Progress {
         let next = self.generation + 1;
         let copy = (next % 2) as usize;
         if self.lacks_file[copy] {
-            self.recorder.store_bytes(TRACE_FILE_AT + copy * TRACE_FILE_SIZE, &self.file);
+            self.state.store_bytes(TRACE_FILE_AT + copy * TRACE_FILE_SIZE, &self.file);
             self.lacks_file[copy] = false;
         }
         let dirty = join(&self.changed, &self.changed_before);
         if let Some(words) = self.positions.get(dirty.clone()) {
-            self.recorder.store_positions(copy * POSITIONS + dirty.start, words);
+            self.state.store_positions(copy * POSITIONS + dirty.start, words);
         }
-        self.recorder.store(TRACE_BYTES_AT + copy * WORD, bytes);
-        self.recorder.store(GENERATION_AT, next);
+        self.state.store(TRACE_BYTES_AT + copy * WORD, bytes);
+        self.state.store(GENERATION_AT, next);
         self.generation = next;
         self.changed_before = std::mem::replace(&mut self.changed, 0..0);
     }

@@ -4,46 +4,37 @@
 //! The buffer is a ring with the newest messages, or that of a session that streams to a trace
 //! file: then the recording completes that file ([`crate::session::recording::progress`]).
 //!
-//! The layout is that of [`protolog_core::recorder`]. Nothing has to happen at a crash: chunks are
-//! mapped from the file, so a message is in it the moment it is committed, and texts are there
-//! before the first message that needs them.
+//! Nothing has to happen at a crash: chunks are mapped from the file, so a message is in it the
+//! moment it is committed, and texts are there before the first message that needs them
+//! ([`crate::session::recording::state`]).
 //!
-//! Invariants
-//! - *metadata*: a record is whole before the header counts it; records are never changed.
-//! - *order*: the magic is stored last, when everything else is there.
-//! - A forked child touches the file only through chunks that a thread had when it was forked, and
-//!   closes it: the mark of a living process is the parent's.
+//! Invariant: a forked child touches the file only through chunks that a thread had when it was
+//! forked, and closes it: the mark of a living process is the parent's.
 
 use crate::error::Error;
-use crate::loss::{Mirror, Unwritten};
-use crate::message_table::{self, RuntimeMessage};
 use crate::session::file::claim;
 use crate::session::file::claim::Claim;
 use crate::session::file::file_place::FilePlace;
 use crate::session::file::temporary;
-use crate::session::packets::dictionary::Dictionary;
-use crate::session::packets::process_packet::describe_process;
 use crate::session::recording::form::{BufferForm, Buffers, Layout, POSITIONS_SIZE};
-use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use crate::session::recording::state::{MetadataStore, RecordingState};
+use crate::sync::{AtomicBool, AtomicU32, Ordering};
 use crate::sys::close_on_fork::CloseOnFork;
 use crate::sys::create::{PRIVATE, random};
 use crate::sys::fatal::SignalMarks;
 use crate::sys::mapping::Mapping;
 use crate::sys::thread::without_write_signals;
-use crate::sys::{file, modules, process};
+use crate::sys::{file, process};
 use protolog_core::recorder::{
-    EVENT_FILES_AT, LOSSES, LOSSES_AT, MAGIC, MAX_EVENT_PATH, METADATA_LOST_AT, METADATA_USED_AT,
-    NEEDLESS, OTHER_MESSAGE_COUNT_AT, PINNED_RING_AT, RING_AT, SESSION_ID_AT, loss_key,
-    message_count_at, other_losses_at, pinned_message_count_at, record_header,
+    EVENT_FILES_AT, MAX_EVENT_PATH, NEEDLESS, PINNED_RING_AT, RING_AT, SESSION_ID_AT,
 };
 use protolog_files::Location;
 use protolog_shmem::{Buffer, Memory, PAGE};
-use protozero::Heap;
 use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::{io, iter};
 
 /// The default directory of recordings: memory that the kernel keeps until it is shut down.
@@ -69,34 +60,46 @@ pub(crate) struct Recorder {
     path: PathBuf,
     /// Where it is.
     place: Location,
-    pid: u32,
-    /// Before `claim`, so that it is closed first.
-    file: CloseOnFork<File>,
+    file: Arc<ClaimedFile>,
     /// It was said that the file is gone.
     is_deletion_reported: AtomicBool,
-    /// None once the file is left for recovery.
-    claim: Mutex<Option<Claim>>,
-    /// All that is before the ring.
-    header: Memory,
-    /// Counters in the header are those of writers of a pinned ring.
-    has_pinned: bool,
-    /// The positions of writers, if it is that of a stream.
-    positions: Option<Memory>,
-    metadata: Mutex<Metadata>,
+    state: Arc<RecordingState>,
     /// The marks of fatal signals, if the session waits for such, and whether the recording is
     /// there for nothing else.
     marks: OnceLock<(SignalMarks, bool)>,
 }
 
-/// The session's own packets in the file: process and dictionary.
+/// The recording of a session, where it has one: in a file, or in memory that ends with the
+/// process.
+#[derive(Debug, Default)]
+pub(in crate::session) struct Recorded {
+    pub(in crate::session) recorder: Option<Arc<Recorder>>,
+    /// Also that of the recorder.
+    pub(in crate::session) state: Option<Arc<RecordingState>>,
+}
+
+impl From<Arc<Recorder>> for Recorded {
+    fn from(recorder: Arc<Recorder>) -> Self {
+        let state = Some(Arc::clone(&recorder.state));
+        Self { recorder: Some(recorder), state }
+    }
+}
+
+/// The file of a recording, with the mark of the living process.
 #[derive(Debug)]
-struct Metadata {
-    dictionary: Dictionary,
-    /// The number of modules ever loaded when their texts were written; none if it is not known.
-    loads: Option<u64>,
+struct ClaimedFile {
+    /// Before `claim`, so that it is closed first.
+    file: CloseOnFork<File>,
+    /// None once the file is left for recovery.
+    claim: Mutex<Option<Claim>>,
+}
+
+/// The metadata at the end of the file.
+#[derive(Debug)]
+struct MetadataFile {
+    file: Arc<ClaimedFile>,
     /// The offset in the file.
     start: u64,
-    used: u64,
 }
 
 impl Recorder {
@@ -180,29 +183,13 @@ impl Recorder {
         let main = buffer(RING_AT, ring)?;
         let pinned =
             pinned.map(|it| buffer(it.at as usize, it.pages as usize * PAGE)).transpose()?;
-        let start = head.metadata_at;
-        let metadata =
-            Mutex::new(Metadata { dictionary: Dictionary::default(), loads: None, start, used: 0 });
-        let claim = Mutex::new(Some(claim));
-        let recorder = Self {
-            path,
-            place,
-            pid: head.pid,
-            file,
-            is_deletion_reported: AtomicBool::new(false),
-            claim,
-            header,
-            has_pinned: pinned.is_some(),
-            positions,
-            metadata,
-            marks: OnceLock::new(),
-        };
-        let mut process = protozero::Writer::new(Heap::new());
-        describe_process(&mut process.message(), recorder.pid, &form.session_id, form.filter, None);
-        recorder.append(&mut recorder.metadata(), &process.into_vec().unwrap_or_default());
-        recorder.write_module_texts();
-        let magic = u64::from_ne_bytes(MAGIC);
-        recorder.header.u64(0).store(magic, Ordering::Release);
+        let file = Arc::new(ClaimedFile { file, claim: Mutex::new(Some(claim)) });
+        let store = MetadataFile { file: Arc::clone(&file), start: head.metadata_at };
+        let state = RecordingState::new(header, pinned.is_some(), positions, Box::new(store));
+        state.begin(&form.session_id, form.filter);
+        let (is_deletion_reported, marks) = (AtomicBool::new(false), OnceLock::new());
+        let state = Arc::new(state);
+        let recorder = Self { path, place, file, is_deletion_reported, state, marks };
         Ok((Arc::new(recorder), Buffers { main, pinned }))
     }
 
@@ -213,8 +200,9 @@ impl Recorder {
         if path.len() > MAX_EVENT_PATH {
             return Err(failed(files)(io::Error::other("its path is too long for a recording")));
         }
-        self.store_bytes(EVENT_FILES_AT, &[&(path.len() as u16).to_ne_bytes(), path].concat());
-        let marks = SignalMarks::new(&self.file).map_err(Error::Resources)?;
+        self.state
+            .store_bytes(EVENT_FILES_AT, &[&(path.len() as u16).to_ne_bytes(), path].concat());
+        let marks = SignalMarks::new(&self.file.file).map_err(Error::Resources)?;
         let _ = self.marks.set((marks, is_all));
         Ok(())
     }
@@ -228,10 +216,10 @@ impl Recorder {
     /// gave up its privileges, it is marked as needless, and the program's next session that may
     /// removes it.
     pub(in crate::session) fn remove(&self) -> Result<(), Error> {
-        match self.place.remove_if(&self.file) {
+        match self.place.remove_if(&self.file.file) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                self.store_bytes(SESSION_ID_AT, &NEEDLESS);
+                self.state.store_bytes(SESSION_ID_AT, &NEEDLESS);
                 Ok(())
             }
             removed => removed.map(drop).map_err(failed(&self.path)),
@@ -240,7 +228,7 @@ impl Recorder {
 
     /// Returns whether somebody has deleted the file since it was made, once.
     pub(in crate::session) fn take_deletion(&self) -> bool {
-        let found = self.file.if_open().and_then(|file| file.metadata().ok());
+        let found = self.file.file.if_open().and_then(|file| file.metadata().ok());
         found.is_some_and(|found| found.nlink() == 0)
             && !self.is_deletion_reported.swap(true, Ordering::Relaxed)
     }
@@ -252,149 +240,31 @@ impl Recorder {
 
     /// Leaves the file for recovery.
     pub(in crate::session) fn leave(&self) {
-        let _ = self.file.if_open().map(file::release);
-        drop(self.claim.lock().unwrap_or_else(PoisonError::into_inner).take());
+        let _ = self.file.file.if_open().map(file::release);
+        drop(self.file.claim.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 
     /// Returns whether it was [left](Self::leave).
     pub(in crate::session) fn is_left(&self) -> bool {
-        self.claim.lock().unwrap_or_else(PoisonError::into_inner).is_none()
-    }
-
-    /// Stores bytes before the ring, at a multiple of 8, and zeros up to the next one.
-    pub(in crate::session) fn store_bytes(&self, at: usize, bytes: &[u8]) {
-        for (index, part) in bytes.chunks(8).enumerate() {
-            let mut word = [0; 8];
-            word[..part.len()].copy_from_slice(part);
-            self.header.u64(at + 8 * index).store(u64::from_ne_bytes(word), Ordering::Relaxed);
-        }
-    }
-
-    /// Stores positions of writers, from that number on.
-    pub(in crate::session) fn store_positions(&self, first: usize, words: &[u64]) {
-        let Some(positions) = &self.positions else { return };
-        for (number, word) in (first..).zip(words) {
-            positions.u64(8 * number).store(*word, Ordering::Relaxed);
-        }
-    }
-
-    /// Stores a word of the header, after all that was stored before.
-    pub(in crate::session) fn store(&self, at: usize, word: u64) {
-        self.header.u64(at).store(word, Ordering::Release);
+        self.file.claim.lock().unwrap_or_else(PoisonError::into_inner).is_none()
     }
 
     /// Waits until all that was logged so far is on the disk, if the file is on one.
     pub(in crate::session) fn sync(&self) -> Result<(), Error> {
-        self.write_module_texts();
-        self.file.sync_data().map_err(failed(&self.path))
-    }
-
-    /// Counts messages of a chunk that the writer of sequence `id` completed: `new` in it, `all` in
-    /// it and those before.
-    pub(in crate::session) fn count_messages(&self, id: u16, new: u64, all: u64) {
-        if self.positions.is_some() {
-            // Of a stream nothing is overwritten.
-            return;
-        }
-        match self.message_count_at(id) {
-            // A reclaimer may be later than the writer itself.
-            Some(at) => _ = self.header.u64(at).fetch_max(all, Ordering::Release),
-            None => _ = self.header.u64(OTHER_MESSAGE_COUNT_AT).fetch_add(new, Ordering::Relaxed),
-        }
-    }
-
-    /// Counts messages of sequence `id`, of which no chunk is left, and which another writer may
-    /// get.
-    pub(in crate::session) fn forget(&self, id: u16, messages: u64) {
-        if let Some(at) = self.message_count_at(id) {
-            self.header.u64(OTHER_MESSAGE_COUNT_AT).fetch_add(messages, Ordering::Relaxed);
-            self.header.u64(at).store(0, Ordering::Relaxed);
-        }
-    }
-
-    /// Returns the offset of the message counter of sequence `id`, if it has one of its own.
-    fn message_count_at(&self, id: u16) -> Option<usize> {
-        let pinned = || pinned_message_count_at(id).filter(|_| self.has_pinned);
-        message_count_at(id).or_else(pinned)
-    }
-
-    /// Writes the texts of modules that were loaded since. The enums of a library are registered
-    /// before they log, so its texts are in the file before its first message.
-    pub(in crate::session) fn write_module_texts(&self) {
-        self.with_metadata(|metadata, give| {
-            let loads = modules::load_count();
-            if loads.is_none() || loads != metadata.loads {
-                metadata.dictionary.write_modules(give);
-                metadata.loads = loads;
-            }
-        });
-    }
-
-    fn with_metadata(&self, write: impl FnOnce(&mut Metadata, &mut dyn FnMut(&[u8]))) {
-        if self.pid != std::process::id() {
-            return;
-        }
-        let mut metadata = self.metadata();
-        let mut packets = Vec::new();
-        write(&mut metadata, &mut |packet| packets.push(packet.to_vec()));
-        for packet in packets {
-            self.append(&mut metadata, &packet);
-        }
-    }
-
-    /// Appends a packet to the metadata, or counts it as lost.
-    fn append(&self, metadata: &mut Metadata, packet: &[u8]) {
-        let record = [&record_header(packet), packet].concat();
-        let at = metadata.start + metadata.used;
-        let write = |file: &File| without_write_signals(|| file.write_all_at(&record, at)).ok();
-        match self.file.if_open().and_then(write) {
-            Some(()) => {
-                metadata.used += record.len() as u64;
-                self.header.u64(METADATA_USED_AT).store(metadata.used, Ordering::Release);
-            }
-            None => _ = self.header.u64(METADATA_LOST_AT).fetch_add(1, Ordering::Relaxed),
-        }
-    }
-
-    fn metadata(&self) -> MutexGuard<'_, Metadata> {
-        self.metadata.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Returns the counter of `key`, if there is one or a free one.
-    fn counter(&self, key: u64) -> Option<&AtomicU64> {
-        let (success, failure) = (Ordering::Relaxed, Ordering::Relaxed);
-        let claims = |slot: &AtomicU64| match slot.compare_exchange(0, key, success, failure) {
-            Ok(_) => true,
-            Err(known) => known == key,
-        };
-        // Most are in use, and an exchange takes longer than a look.
-        let holds = |slot: &AtomicU64| match slot.load(Ordering::Relaxed) {
-            0 => claims(slot),
-            known => known == key,
-        };
-        let mut slots = (0..LOSSES).map(|slot| LOSSES_AT + 16 * slot);
-        let found = slots.find(|&at| holds(self.header.u64(at)))?;
-        Some(self.header.u64(found + 8))
+        self.state.write_module_texts();
+        self.file.file.sync_data().map_err(failed(&self.path))
     }
 }
 
-impl message_table::MessageListener for Recorder {
-    fn on_insert(&self, new: &[RuntimeMessage]) {
-        self.with_metadata(|metadata, give| metadata.dictionary.write_messages(new, give));
+impl MetadataStore for MetadataFile {
+    fn write(&self, _: &Memory, used: u64, record: &[u8]) -> bool {
+        let at = self.start + used;
+        let write = |file: &File| without_write_signals(|| file.write_all_at(record, at)).ok();
+        self.file.file.if_open().and_then(write).is_some()
     }
-}
 
-impl Mirror for Recorder {
-    fn add(&self, group: u32, cause: Unwritten, count: u64) {
-        if self.pid != std::process::id() {
-            return;
-        }
-        let counter = self.counter(loss_key(group, cause.number()));
-        let other =
-            || other_losses_at(cause.of_unknown_group().number()).map(|at| self.header.u64(at));
-        if let Some(counter) = counter.or_else(other) {
-            counter.fetch_add(count, Ordering::Relaxed);
-        }
+    fn is_file(&self) -> bool {
+        true
     }
 }
 

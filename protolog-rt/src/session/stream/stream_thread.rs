@@ -85,8 +85,9 @@ impl Stream {
         reopen: Option<Reopen>,
     ) -> Self {
         let mut trace = trace;
-        let mut drain =
-            Drain::new(core.stream_recorder().map(|recorder| Progress::new(Arc::clone(recorder))));
+        let mut drain = Drain::new(
+            core.stream_recording().map(|recording| Progress::new(Arc::clone(recording))),
+        );
         drain.begin_file(&mut trace.file, &[]);
         Self {
             core,
@@ -323,7 +324,9 @@ impl Stream {
     fn end(mut self) -> Result<Summary, StopError> {
         self.follow_outside_change(true);
         self.retry_if_due(true);
-        self.drain.keep_unwritten();
+        if self.core.stream_recorder().is_some() {
+            self.drain.keep_unwritten();
+        }
         self.trace.write_interned();
         self.trace.write_module_texts();
         self.copy(true, &[]);

@@ -3,8 +3,9 @@
 //! Invariant: what comes to a session as a whole comes to the owner of its usual buffer: events,
 //! groups of new libraries.
 
-use crate::loss::Mirror;
+use crate::loss::{LossCounters, Mirror};
 use crate::session::arbiter::session_arbiter::SessionOwner;
+use crate::sync::AtomicU64;
 use crate::writer::owner::Owner;
 use protolog_shmem::{Buffer, WriteChunk};
 use std::sync::Arc;
@@ -62,7 +63,15 @@ impl Owner for PinnedOwner {
         self.0.count_forgotten(sequence, messages);
     }
 
+    fn note_counters(&self, sequence: u16, counters: Option<(&LossCounters, &AtomicU64)>) {
+        self.0.note_counters(sequence, counters);
+    }
+
     fn mirror(&self) -> Option<Arc<dyn Mirror>> {
         self.0.mirror()
+    }
+
+    fn mirror_of_writers(&self) -> Option<Arc<dyn Mirror>> {
+        self.0.mirror_of_writers()
     }
 }
