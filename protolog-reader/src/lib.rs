@@ -57,11 +57,12 @@ pub use pages::page_options::{Decompressed, PageOptions};
 pub use protolog_core::control::rate::Rate;
 pub use protolog_core::{Arg, Level};
 pub use protolog_recording::{
-    FatalSignal, Flaw, FoundRecording, Recording, RecordingError, Recovered, Tail, TraceFile,
-    TraceSurvey,
+    CoreRecording, FatalSignal, Flaw, FoundHeader, FoundRecording, ProcessMemory, Recording,
+    RecordingError, Recovered, Tail, TraceFile, TraceSurvey,
 };
 pub use protolog_recording::{
-    find as find_recording, find_in as find_recordings_in, places as places_of_recording,
+    find as find_recording, find_in as find_recordings_in, is_recording_name,
+    places as places_of_recording,
 };
 pub use sequences::thread::Thread;
 pub use spans::around::{SpanAround, spans_text};

@@ -25,6 +25,7 @@
 mod chunks;
 mod event;
 mod find;
+mod in_core;
 mod packets;
 mod report;
 mod rest;
@@ -40,6 +41,7 @@ pub use event::{
     event_file, for_each_signal_template, is_fatal_signal_file,
 };
 pub use find::{FoundRecording, MEMORY, find, find_in, is_recording_name, places};
+pub use in_core::{CoreRecording, FoundHeader, ProcessMemory};
 pub use packets::PacketWriter;
 pub use report::{Flaw, Recovered};
 pub use rest::TraceFile;

@@ -30,6 +30,8 @@ pub enum Flaw {
     Newer(u32),
     /// Number of bytes that are missing at its end.
     Truncated(u64),
+    /// Number of bytes of a session's memory that a core file lacks.
+    NotInCore(u64),
     /// Number of bytes that are missing at the end of the trace file that it completes.
     TraceTruncated(u64),
     /// Number of corrupt pages.
@@ -56,6 +58,10 @@ impl fmt::Display for Flaw {
             Self::Truncated(bytes) => {
                 counted(f, bytes, "byte is", "bytes are")?;
                 f.write_str(" missing at its end")
+            }
+            Self::NotInCore(bytes) => {
+                counted(f, bytes, "byte of its buffers is", "bytes of its buffers are")?;
+                f.write_str(" not in the core file")
             }
             Self::TraceTruncated(bytes) => {
                 counted(f, bytes, "byte is", "bytes are")?;

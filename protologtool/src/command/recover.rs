@@ -1,7 +1,9 @@
-//! `recover`: recordings of dead processes in, a trace out; or a trace file, which its recording
-//! completes in place.
+//! `recover`: recordings or core files of dead processes in, a trace out; or a trace file, which
+//! its recording completes in place.
 
+mod core_file;
 mod event;
+mod in_core;
 mod in_place;
 mod list;
 
@@ -30,6 +32,7 @@ Examples:
   protologtool recover /dev/shm/protolog-server-4711-0.rec -o - \\
     | protologtool read-log -
   protologtool recover /dev/shm/protolog-server-*.rec -o all.pftrace
+  protologtool recover --core core -o crash.pftrace
 
 A session that writes a trace file keeps its buffer in a recording, until it is stopped. If the process dies before that, \
 `recover app.pftrace` finds the recording and completes the file: each message is in it, once. The recording is removed then. \
@@ -44,7 +47,12 @@ A program also records with `Session::builder().record()`. When it dies, of what
 with the newest messages of all threads, and their texts. Everything that the program had logged is in the trace, as far \
 as no newer messages took its place: those are counted, where they are missing. Several recordings become one trace.
 
-A recording that is damaged, cut off or of a newer version is recovered as far as it goes, and standard error says what \
+A session without a recording keeps its messages in memory that ends with the process. `--core` finds it in the core file of a process \
+that dumped core, or of one that `gcore` looked at, by its header, and makes one trace of all sessions in it: what each thread had \
+committed, the texts, the numbers of other messages. The file must be a 64-bit little-endian one of Linux, not compressed; sessions that \
+record are recovered by their recordings, and those of Java keep their messages in the memory of the JVM.
+
+A recording or a core file that is damaged, cut off or of a newer version is recovered as far as it goes, and standard error says what \
 is missing. Of a session whose triggers wait for fatal signals, and that one ended, the file of the trigger is made without `-o`: it has the signal \
 in its name, and the recording is removed. Other recordings of this kind stay as they are; `--prune` removes those of dead processes after a day, or as \
 `--older-than` says. Neither it nor `--list` touches files of other users or links, or removes what a process records to.
@@ -58,13 +66,17 @@ recording is missing, as standard error says.";
 pub(crate) struct RecoverArgs {
     /// Recordings, and trace files of processes that died; the name that a session with segments
     /// was given; directories
-    #[arg(required_unless_present_any = ["list", "prune"], value_name = "FILES")]
+    #[arg(required_unless_present_any = ["list", "prune", "core"], value_name = "FILES")]
     recordings: Vec<PathBuf>,
 
     /// Write the trace to this file; `-` for standard output. Without it, trace files are completed
     /// in place
     #[arg(short, long, value_name = "TRACE")]
     output: Option<PathBuf>,
+
+    /// Recover what sessions without a recording had in memory, from the core file of their process
+    #[arg(long, value_name = "CORE", requires = "output", conflicts_with_all = ["list", "prune"])]
+    core: Vec<PathBuf>,
 
     #[command(flatten)]
     output_file: LogOutput,
@@ -82,13 +94,16 @@ struct Rescued {
     report: Recovered,
     /// The file that is to be completed in place, or made beside others of its session.
     left: Option<Left>,
+    /// It is a core file.
+    is_core: bool,
 }
 
 pub(crate) fn run(args: &RecoverArgs, system: &dyn System) -> Result<Exit, Failure> {
     if args.inventory.is_asked_for() {
         return args.inventory.run(&args.recordings, system);
     }
-    once(&args.recordings, "recording", system)?;
+    let inputs = [&args.recordings[..], &args.core].concat();
+    once(&inputs, "recording", system)?;
     let (mut rescued, mut failures) = (Vec::new(), Vec::new());
     for path in &args.recordings {
         match candidates(path, args.output.is_some(), system) {
@@ -104,19 +119,29 @@ pub(crate) fn run(args: &RecoverArgs, system: &dyn System) -> Result<Exit, Failu
             Err(failure) => failures.push(failure),
         }
     }
-    let mut is_whole = report_failures(failures, !rescued.is_empty(), system)?;
-    for Rescued { name, report, left, .. } in &rescued {
+    let mut has_traces = true;
+    for path in &args.core {
+        match in_core::rescue(path, system) {
+            Ok(found) => {
+                rescued.extend(found.rescued);
+                has_traces &= found.is_whole;
+            }
+            Err(failure) => failures.push(failure),
+        }
+    }
+    let mut is_whole = report_failures(failures, !rescued.is_empty(), system)? && has_traces;
+    for Rescued { name, report, left, is_core, .. } in &rescued {
         // Not among the bytes of the trace.
         let is_piped = args.output.as_deref().is_some_and(is_standard);
         let print = if is_piped { System::print_error } else { System::print };
         // The files that this command has locked are in use by nobody else.
-        let may_be_used = left.is_none();
+        let may_be_used = left.is_none() && !is_core;
         let warn = |line: &str| system.print_error(line);
         is_whole &=
             report_recovered(name, report, may_be_used, system, |line| print(system, line), warn);
     }
     if let Some(output) = &args.output {
-        write_all(&rescued, output, args, system)?;
+        write_all(&rescued, output, args, &inputs, system)?;
     }
     is_whole &= complete_in_place(&rescued, args.output_file, system)?;
     Ok(if is_whole { Exit::Done } else { Exit::Incomplete })
@@ -212,7 +237,7 @@ fn recover_one(path: &Path, args: &RecoverArgs, system: &dyn System) -> Result<R
     }
     let (left, report) = in_place::find(path, system)?;
     let (name, trace) = (path.to_owned(), Vec::new());
-    Ok(Rescued { name, trace, report, left: Some(left) })
+    Ok(Rescued { name, trace, report, left: Some(left), is_core: false })
 }
 
 /// Writes the traces, as one, to `output`.
@@ -220,11 +245,12 @@ fn write_all(
     rescued: &[Rescued],
     output: &Path,
     args: &RecoverArgs,
+    read: &[PathBuf],
     system: &dyn System,
 ) -> Result<(), Failure> {
     let mode = args.output_file.mode_of_new();
     if let [Rescued { trace, .. }] = rescued {
-        return write_trace(output, mode, trace, &args.recordings, system);
+        return write_trace(output, mode, trace, read, system);
     }
     let made: Vec<MadeTrace<'_>> = rescued
         .iter()
@@ -235,7 +261,7 @@ fn write_all(
         })
         .collect();
     let inputs: Vec<&dyn MergeInput> = made.iter().map(|made| made as &dyn MergeInput).collect();
-    merge::write(&inputs, Expansion::default(), (output, mode), &args.recordings, system).map(drop)
+    merge::write(&inputs, Expansion::default(), (output, mode), read, system).map(drop)
 }
 
 fn write_trace(
@@ -264,7 +290,7 @@ fn rescue(path: &Path, system: &dyn System) -> Result<Rescued, Failure> {
         system.read_from(path, 0, most).map_err(|error| cant_read(path, &error))?
     };
     let RescuedTrace { trace, report, .. } = rescue_bytes(path, bytes, system)?;
-    Ok(Rescued { name: path.to_path_buf(), trace, report, left: None })
+    Ok(Rescued { name: path.to_path_buf(), trace, report, left: None, is_core: false })
 }
 
 /// The content of a file, as far as a recording may be long; of a trace, all of it.

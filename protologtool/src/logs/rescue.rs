@@ -75,7 +75,8 @@ pub(crate) fn report_recovered(
     let (pid, mut more) = (report.pid, String::new());
     if report.overwritten > 0 {
         // They may have been in the part that is cut off.
-        let is_cut = report.flaws.iter().any(|flaw| matches!(flaw, Flaw::Truncated(_)));
+        let is_cut =
+            report.flaws.iter().any(|flaw| matches!(flaw, Flaw::Truncated(_) | Flaw::NotInCore(_)));
         let others = if is_cut {
             counted(report.overwritten, "other one is missing", "other ones are missing")
         } else {

@@ -28,7 +28,7 @@ enum Way {
 use Way::{Endless, Ends, Not, TakesAll};
 
 /// The examples that do not end with 0. The first of an example's beginnings counts.
-const EXAMPLES: [(&str, Way); 13] = [
+const EXAMPLES: [(&str, Way); 14] = [
     ("adb ", Not("it takes a device")),
     ("ssh ", Not("it takes another machine")),
     // Its input ends without a goodbye.
@@ -39,6 +39,7 @@ const EXAMPLES: [(&str, Way); 13] = [
     ("protologtool read-log app.pftrace -n 10 --follow", Endless),
     ("protologtool read-log --follow", Endless),
     ("protologtool record", Not("it takes a tracing service, which tests/record has")),
+    ("protologtool recover --core", Not("it takes a core file, which tests/core_files has")),
     ("protologtool recover /dev/shm/protolog-server-*.rec", TakesAll),
     ("protologtool top --once", Ends(0)),
     ("protologtool top --json", Endless),

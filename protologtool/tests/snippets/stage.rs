@@ -15,7 +15,8 @@ use std::sync::OnceLock;
 
 /// The program. Without arguments it logs to `app.pftrace`, and runs for some seconds.
 /// `program FILE` logs to a file and ends; with `wait` after that it logs on, and ends with its
-/// input. `record` in place of a file is a recording, smaller than the log.
+/// input. `record` in place of a file is a recording, smaller than the log; `memory` is as large,
+/// and ends with the program.
 const PROGRAM: &str = r#"
 use protolog_rt::{ProtoLogGroup, Session, d, w};
 use std::time::Duration;
@@ -32,8 +33,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let ends = args.len() == 1;
     let init = if ends { None } else { Some(protolog_rt::init()?) };
     let session = Session::builder().enable_all();
-    let session = if file == "record" { session.record() } else { session.file(file) }.start()?;
-    let older = if file == "record" { 400_000 } else { 2 };
+    let session = match file {
+        "record" => session.record(),
+        "memory" => session.keep_newest().file("newest.pftrace"),
+        _ => session.file(file),
+    }
+    .start()?;
+    let older = if matches!(file, "record" | "memory") { 400_000 } else { 2 };
     std::thread::spawn(move || (0..older).for_each(|n| d!(AppLog::Net, "sent %d bytes", n))).join().expect("a thread");
     w!(AppLog::Disk, "timeout");
     let (bytes, host, ms) = (1500, "example.org", 0.271);
@@ -132,7 +138,8 @@ impl Stage {
     /// Starts a program that logs on and takes an operator's commands; returns when it has logged.
     /// It is the `4711` of later commands.
     pub(crate) fn start(&mut self, name: &str, file: &str) {
-        self.start_command(&format!("exec ./{name} {file} wait"), Stdio::piped());
+        let line = format!("ulimit -c unlimited; exec ./{name} {file} wait");
+        self.start_command(&line, Stdio::piped());
     }
 
     /// Runs a line that starts a program in the background; returns when it has logged.
@@ -157,6 +164,16 @@ impl Stage {
     pub(crate) fn kill(&mut self) {
         let newest = self.running.last_mut().expect("one runs");
         newest.kill().and_then(|()| newest.wait()).expect("end it");
+    }
+
+    /// Has the newest program dump core, to the file `core`; false where the system writes it
+    /// elsewhere.
+    pub(crate) fn abort(&mut self) -> bool {
+        let pid = self.running.last().expect("one runs").id().to_string();
+        run(Command::new("kill").args(["-ABRT", &pid]));
+        self.running.last_mut().expect("one runs").wait().expect("wait for it");
+        let named = self.path().join(format!("core.{pid}"));
+        self.path().join("core").exists() || fs::rename(named, self.path().join("core")).is_ok()
     }
 
     /// A line of shell, with the newest process in place of `4711`.

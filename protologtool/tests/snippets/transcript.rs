@@ -4,7 +4,7 @@
 
 use crate::page;
 use crate::stage::Stage;
-use protolog_testkit::{assert_eq_text, run_any};
+use protolog_testkit::{assert_eq_text, run_any, skip};
 
 /// The directory in which programs of the pages write their traces.
 const DIRECTORY: &str = "/var/log";
@@ -23,6 +23,9 @@ pub(crate) fn check(text: &str, place: &str) {
             if is_recording { "record" } else { "app.pftrace" },
         );
     }
+    if text.contains("kill -ABRT") {
+        stage.start("server", "memory");
+    }
     if text.contains("the last run crashed") {
         stage.start("app", "app.pftrace");
         stage.kill();
@@ -33,6 +36,10 @@ pub(crate) fn check(text: &str, place: &str) {
     for (command, shown) in commands {
         if command.starts_with("kill -9 ") {
             stage.kill();
+        } else if command.starts_with("kill -ABRT ") {
+            if !stage.abort() {
+                return skip("core files", "the kernel writes them elsewhere");
+            }
         } else if command.ends_with('&') {
             stage.start_in_background(command);
         } else {
