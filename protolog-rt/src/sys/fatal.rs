@@ -109,16 +109,26 @@ fn follow_process() {
     }
 }
 
-/// Puts our handler before those of the signals, once: later on there may be others above it.
+/// Puts our handler before those of the signals, once: later on there may be others above it. What
+/// failed is tried again by the next session.
 fn install() -> io::Result<()> {
     static IS_DONE: AtomicBool = AtomicBool::new(false);
     if IS_DONE.swap(true, Ordering::Relaxed) {
         return Ok(());
     }
+    let installed = install_all();
+    if installed.is_err() {
+        IS_DONE.store(false, Ordering::Relaxed);
+    }
+    installed
+}
+
+fn install_all() -> io::Result<()> {
     FATAL_SIGNALS.iter().enumerate().try_for_each(|(index, (signal, _))| {
         let signal = *signal as libc::c_int;
         let before = action(signal, None)?;
-        if before.sa_sigaction == libc::SIG_IGN {
+        // Those that an attempt before has put there, too.
+        if before.sa_sigaction == libc::SIG_IGN || before.sa_sigaction == handler() {
             return Ok(());
         }
         FLAGS[index].store(before.sa_flags, Ordering::Relaxed);
