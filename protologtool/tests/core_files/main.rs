@@ -261,3 +261,23 @@ fn other_files_are_refused() {
     assert_eq!(recover(dir.path(), &["core"]).0, 2, "it needs an output");
     assert_eq!(recover(dir.path(), &["missing", "-o", "out"]).0, 2);
 }
+
+/// The number of parts does not fit the header then, and stands in the first section.
+#[test]
+fn a_process_with_many_mappings_is_recovered() {
+    const TEST: &str = "a_process_with_many_mappings_is_recovered";
+    let Some((running, core)) = dead(TEST, "ring") else { return };
+    let dir = running.dir.path();
+    let mut bytes = fs::read(&core).unwrap();
+    let (end, mut section) = (bytes.len() as u64, [0; 64]);
+    section[44..46].copy_from_slice(&bytes[56..58]);
+    bytes.extend(section);
+    bytes[40..48].copy_from_slice(&end.to_le_bytes());
+    bytes[56..62].copy_from_slice(&[0xff, 0xff, 64, 0, 1, 0]);
+    fs::write(dir.join("many"), &bytes).unwrap();
+    for (name, out) in [(core.as_str(), "one"), ("many", "other")] {
+        let (code, text) = recover(dir, &[name, "-o", out]);
+        assert_eq!(code, 0, "{text}");
+    }
+    assert_eq!(fs::read(dir.join("one")).unwrap(), fs::read(dir.join("other")).unwrap());
+}
