@@ -16,6 +16,8 @@ mod entered;
 mod event;
 mod task;
 
+#[cfg(feature = "tracing")]
+pub(crate) use entered::end_waiting;
 pub use task::{InSpan, TaskNumber, task_number};
 
 use crate::arguments::Visitor;

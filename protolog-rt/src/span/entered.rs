@@ -2,7 +2,8 @@
 //!
 //! Slices of a track are nested, and a guard may be dropped at any time, or never. So the end of a
 //! span ends all spans within it first, whose own guards then find that they are over. A guard
-//! finds its span by a number that no other span of the thread has.
+//! finds its span by a number that no other span of the thread has. Where spans of `tracing` are
+//! within it, which only their own exit ends, the end waits for that.
 //!
 //! Invariants: a thread writes at most one end for each begin that it wrote, the innermost first,
 //! and none for a begin of the process that this one was forked from. What a signal handler begins,
@@ -16,6 +17,8 @@ use crate::site::GroupLevel;
 use crate::site::key as site_key;
 use crate::writer::arg_slice::ArgSlice;
 use crate::writer::slice::{SpanProgress, enter_span, leave_span};
+#[cfg(feature = "tracing")]
+use crate::writer::slice::{end_outer, entered_spans};
 use crate::writer::{Head, running};
 use protolog_core::Arg;
 use std::cell::Cell;
@@ -36,6 +39,12 @@ struct ThreadSpan {
     /// The number of forks between the process that began it and the first one. The top bit is set
     /// if all sessions have its begin, whatever they record of its group.
     forks: Cell<u32>,
+    /// Its end is to be written once it is the innermost one of the thread.
+    #[cfg(feature = "tracing")]
+    waits: Cell<bool>,
+    /// The times of that end.
+    #[cfg(feature = "tracing")]
+    times: Cell<Option<(u64, u64)>>,
 }
 
 /// See [`ThreadSpan::forks`].
@@ -49,6 +58,10 @@ impl ThreadSpan {
             group_level: Cell::new(None),
             depth: Cell::new(0),
             forks: Cell::new(0),
+            #[cfg(feature = "tracing")]
+            waits: Cell::new(false),
+            #[cfg(feature = "tracing")]
+            times: Cell::new(None),
         }
     }
 }
@@ -136,6 +149,10 @@ pub(super) fn end(key: u64, times: Option<(u64, u64)>) {
         if spans.len.get() <= index {
             return;
         }
+        #[cfg(feature = "tracing")]
+        if spans.entered_by(index) != entered_spans() {
+            return spans.end_later(index, times);
+        }
         while spans.len.get() > index + 1 {
             let last = spans.len.get() - 1;
             let Some(inner) = spans.list.get(last) else { break };
@@ -144,7 +161,53 @@ pub(super) fn end(key: u64, times: Option<(u64, u64)>) {
         }
         entry.end(times);
         spans.len.set(index);
+        #[cfg(feature = "tracing")]
+        end_outer(entry.depth.get());
     });
+}
+
+/// Ends the spans whose ends were waiting for the one that the thread has just left. Returns
+/// whether there were any.
+#[cfg(feature = "tracing")]
+pub(crate) fn end_waiting() -> bool {
+    SPANS.with(|spans| std::iter::from_fn(|| spans.end_newest().then_some(())).count() > 0)
+}
+
+#[cfg(feature = "tracing")]
+impl ThreadSpans {
+    /// Returns the number of spans that the thread is in if those from `index` on are the innermost
+    /// ones.
+    fn entered_by(&self, index: usize) -> u32 {
+        let depth = self.list.get(index).map_or(0, |entry| entry.depth.get());
+        depth.saturating_add((self.len.get() - index) as u32)
+    }
+
+    /// Ends the span at `index` and those within it, the innermost first, as far as no other span
+    /// is within them; the rest waits for that.
+    #[cold]
+    fn end_later(&self, index: usize, times: Option<(u64, u64)>) {
+        let from_index = || self.list.iter().take(self.len.get()).skip(index);
+        from_index().for_each(ThreadSpan::wait);
+        if let Some(entry) = self.list.get(index) {
+            entry.times.set(times);
+        }
+        end_waiting();
+        end_outer(entered_spans());
+    }
+
+    /// Ends the newest span if it waits for that, and is the innermost one.
+    fn end_newest(&self) -> bool {
+        let Some(last) = self.len.get().checked_sub(1) else { return false };
+        let Some(newest) = self.list.get(last).filter(|it| it.waits.get()) else { return false };
+        if self.entered_by(last) != entered_spans() {
+            return false;
+        }
+        // A signal handler finds nothing to do.
+        newest.waits.set(false);
+        newest.end(newest.times.get());
+        self.len.set(last);
+        true
+    }
 }
 
 impl ThreadSpan {
@@ -160,6 +223,15 @@ impl ThreadSpan {
             event::write_end(head, (self.depth.get(), progress, forks & IS_FOR_ALL != 0));
         }
         leave_span();
+    }
+
+    /// Has the end wait. Its guard is gone, or finds that the span is over.
+    #[cfg(feature = "tracing")]
+    fn wait(&self) {
+        if !self.waits.replace(true) {
+            self.serial.set(0);
+            self.times.set(None);
+        }
     }
 }
 

@@ -111,6 +111,47 @@ pub(crate) fn leave_span() {
     }
 }
 
+/// Returns the number of spans that the calling thread is in, as [`enter_span`] does.
+#[cfg(feature = "tracing")]
+pub(crate) fn entered_spans() -> u32 {
+    match copies::host() {
+        Some(host) => {
+            let entered = host.enter_span();
+            host.leave_span();
+            entered
+        }
+        None => DEPTH.get(),
+    }
+}
+
+/// What ends a span that was exited while its thread was in one of another kind, and the number of
+/// spans that the thread has to be in for that.
+#[cfg(feature = "tracing")]
+type OuterEnd = (u32, fn());
+
+#[cfg(feature = "tracing")]
+thread_local! {
+    static OUTER: Cell<Option<OuterEnd>> = const { Cell::new(None) };
+}
+
+/// Has `end` called when so many spans are left to the calling thread, of which one of another kind
+/// has ended.
+#[cfg(feature = "tracing")]
+pub(crate) fn wait_for_inner(entered: u32, end: fn()) {
+    OUTER.set(Some((entered, end)));
+}
+
+/// Ends the span that has waited for one that the calling thread has left, which is in so many now.
+/// A signal handler, whose spans are within all others, never calls it.
+#[cfg(feature = "tracing")]
+#[inline]
+pub(crate) fn end_outer(entered: u32) {
+    if let Some((_, end)) = OUTER.get().filter(|(waits, _)| *waits == entered) {
+        OUTER.set(None);
+        end();
+    }
+}
+
 /// The most bytes of a slice's fields.
 pub(crate) const MAX_SLICE: usize = 2048;
 /// The most bytes beside them.

@@ -4,8 +4,9 @@
 //! that were recorded since; the newest value of a field counts.
 //!
 //! Slices of a track are nested, but spans may be exited in any order. A span that is exited while
-//! the thread is still in spans that it entered later ends together with these. So each end belongs
-//! to the right slice, with the fields that the span had when it was exited.
+//! the thread is still in spans that it entered later ends together with these, also in those of
+//! `span!`. So each end belongs to the right slice, with the fields that the span had when it was
+//! exited.
 //!
 //! Each event has the depth of its slice, so that a reader finds out where an end or a begin was
 //! lost. It also has the number of its span, since a task that waits has a slice for each time that
@@ -23,9 +24,11 @@ use super::sites;
 use super::span_fields::{MAX_NAME, SpanFields, shortened};
 use crate::clock::boottime;
 use crate::site::GroupLevel;
+use crate::span::end_waiting;
 use crate::writer::request::{MAX_ID, RequestMark, enter_request, leave_request};
 use crate::writer::slice::{
-    MAX_BESIDE, MAX_SLICE, Slice, SpanProgress, enter_span, leave_span, next_span,
+    MAX_BESIDE, MAX_SLICE, Slice, SpanProgress, enter_span, entered_spans, leave_span, next_span,
+    wait_for_inner,
 };
 use crate::writer::track::current_track;
 use crate::writer::{self, Head, running};
@@ -278,23 +281,34 @@ impl SpanStack {
         Self { list: [none; MAX_DEPTH], depth: 0, deeper: Vec::new(), waiting: Vec::new() }
     }
 
-    /// Writes the ends of all spans at the top that were exited.
+    /// Writes the ends of all spans at the top that were exited, and of those of `span!` between
+    /// them.
     fn end_exited(&mut self) {
-        while let Some(depth) = self.depth.checked_sub(1) {
-            if self.list[depth].key.is_some() {
-                break;
-            }
-            self.depth = depth;
-            let EnteredSpan { metadata, depth: entered, begun, .. } = self.list[depth];
-            leave_span();
-            let Some(at) = self.waiting.iter().position(|(at, _)| *at == depth) else { continue };
-            let (_, SpanEnd { fields, span }) = self.waiting.swap_remove(at);
-            let is_own = begun.is_some_and(|begun| begun.forks == running::forks());
-            let Some(metadata) = metadata.filter(|_| is_own) else { continue };
+        while self.end_last() || end_waiting() {}
+    }
+
+    /// Ends the last span, if it was exited and is the innermost one.
+    fn end_last(&mut self) -> bool {
+        let Some(depth) = self.depth.checked_sub(1) else { return false };
+        let EnteredSpan { key: None, metadata, depth: entered, begun, .. } = self.list[depth]
+        else {
+            return false;
+        };
+        if entered.saturating_add(1) != entered_spans() {
+            wait_for_inner(entered.saturating_add(1), || with_stack(Self::end_exited));
+            return false;
+        }
+        self.depth = depth;
+        leave_span();
+        let Some(at) = self.waiting.iter().position(|(at, _)| *at == depth) else { return true };
+        let (_, SpanEnd { fields, span }) = self.waiting.swap_remove(at);
+        let is_own = begun.is_some_and(|begun| begun.forks == running::forks());
+        if let Some(metadata) = metadata.filter(|_| is_own) {
             write(metadata, (entered, span), |to| {
                 to.uint32(track_event::TYPE, track_event::TYPE_SLICE_END).raw(&fields);
             });
         }
+        true
     }
 }
 

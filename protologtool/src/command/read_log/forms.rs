@@ -68,8 +68,8 @@ pub(crate) struct EntryForm {
     #[arg(long, value_enum, value_delimiter = ',', value_name = "COLUMN,…", conflicts_with_all = ["count", "count_by", "top", "histogram"])]
     pub(crate) columns: Vec<Column>,
 
-    /// Show spans of `tracing`: as lines where threads entered (`>`) and left (`<`) them, with
-    /// their fields and durations; around each message, before it; or both
+    /// Show spans: as lines where threads entered (`>`) and left (`<`) them, with their fields and
+    /// durations; around each message, before it; or both
     #[arg(
         long,
         value_enum,
