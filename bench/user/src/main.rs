@@ -14,7 +14,7 @@
 //! and statics of the runtime have addresses that only the linker knows.
 
 use harness::{Calls, Candidate, Joined, JoinedCandidate, Logger, Shape, with_calls};
-use protolog_rt::{Builder, Init, Level, ProtoLogGroup, Session, d, e, i, span};
+use protolog_rt::{Builder, Init, Level, ProtoLogGroup, Request, Session, d, e, i, span};
 use std::hint::black_box;
 use std::marker::PhantomData;
 use std::path::Path;
@@ -135,6 +135,7 @@ fn calls_of(case: &str, calls: u64) -> Option<()> {
     let texts = |bytes: usize| -> Vec<String> {
         (0..TEXTS).map(|number| format!("{:0bytes$}", number * 7919)).collect()
     };
+    let requests = ["GET /index.html", "GET /cart"].map(Request::new);
     let new = |texts: &[String]| {
         Repeat(calls).run(|number| logger.int_and_text(number, &texts[number as usize % TEXTS]));
     };
@@ -147,6 +148,11 @@ fn calls_of(case: &str, calls: u64) -> Option<()> {
         }),
         "span-text" => Repeat(calls).run(|_| {
             let _span = span!(Group::On, "request %s", path = "/index.html");
+        }),
+        "request" => Repeat(calls).run(|number| {
+            // Each has a mark.
+            let _scope = requests[number as usize % 2].enter();
+            i!(Group::On, "request %d of %d", number, 7_u64);
         }),
         _ => with_calls(&logger, Shape::of(case)?, Repeat(calls)),
     }

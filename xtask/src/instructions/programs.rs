@@ -10,7 +10,7 @@ use crate::{Result, callgrind, shell, toolchain, workspace};
 const REPETITIONS: u64 = 50_000;
 
 /// Names in the table, and the work of the programs.
-const CALLS: [(&str, [&str; 2]); 15] = [
+const CALLS: [(&str, [&str; 2]); 16] = [
     ("switched off", ["turns", "protolog"]),
     ("switched off beside one by a rule", ["turns", "ruled"]),
     ("passed over by sampling", ["turns", "passed-over"]),
@@ -26,6 +26,7 @@ const CALLS: [(&str, [&str; 2]); 15] = [
     ("a span switched off", ["turns", "span"]),
     ("a span of two integers", ["calls", "span-two-ints"]),
     ("a span with a text", ["calls", "span-text"]),
+    ("a request and one message of it", ["calls", "request"]),
 ];
 
 /// Messages of two traces: the difference of their instructions is that of their messages alone.
