@@ -64,8 +64,7 @@ fn count_calls(program: &str) -> Result<Vec<f64>> {
     CALLS.iter().map(|(_, words)| Ok(each(*words)? - floor(words[0]))).collect()
 }
 
-/// Instructions of a message in each of [`READS`], all threads and the survey of the trace
-/// included.
+/// Instructions of a message in each of [`READS`], with all threads and the survey of the trace.
 fn count_reads(program: &Path) -> Result<Vec<(&'static str, f64)>> {
     let dir = workspace::empty_target("instructions")?;
     let mut traces = Vec::new();
