@@ -96,10 +96,11 @@ fn check(dir: &Path, out: &str, err: &str, evaluated: u64) {
     let expected = ["outer|in outer", "next:deeper|in deeper", "|in none", "|still in none"];
     assert_eq!(around(&trace("order")), expected);
     // Those that another thread closes do not nest in each other.
-    let mut expected = ["0 left", "1 within"].repeat(100);
-    expected.push("0 after");
-    assert_eq!(slices(&trace("elsewhere")), net(&expected));
-    assert_eq!(around(&trace("elsewhere")), ["after|in after"]);
+    // One that begins next has its own group and arguments.
+    let mut expected = net(&["0 left", "1 within"].repeat(100));
+    expected.push(format!("0 after {DISK} 1=7 2=x"));
+    assert_eq!(slices(&trace("elsewhere")), expected);
+    assert_eq!(around(&trace("elsewhere")), ["after{1=7 2=x}|in after"]);
     let said = "the thread `closes` has closed a span of another thread, which ends later";
     assert_eq!(err.matches(said).count(), 1, "{err}");
     let lines = slices(&trace("thrown"));

@@ -111,7 +111,7 @@ public final class Spans {
             other.start();
             other.join();
         }
-        try (Span after = ProtoLog.span(NET, "after")) {
+        try (Span after = ProtoLog.span(DISK, "after %d %s", 7, "x")) {
             ProtoLog.i(NET, "in after");
         }
     }

@@ -74,7 +74,18 @@ final class ThreadSpans {
 
     /** Begins the span of a call that has its arguments. */
     Span begin(RuledCall rule) {
-        endLeft();
+        if (depth > 0 && open[depth - 1].isLeft) {
+            // Their ends take the place of the call.
+            GroupState group = call.group;
+            LogLevel level = call.level;
+            int count = call.count;
+            long kinds = call.kinds;
+            endLeft();
+            call.group = group;
+            call.level = level;
+            call.count = count;
+            call.kinds = kinds;
+        }
         if (depth == MAX_DEPTH) {
             return NoSpan.INSTANCE;
         }
