@@ -55,8 +55,6 @@ fn chatter(count: u64) {
     (0..count).for_each(|number| d!(Log::Work, "chatter %d", number));
 }
 
-/// Recovers a recording, which must have no flaw.
-#[track_caller]
 /// Starts the process of a test, which says when it is ready.
 fn ready(test: &str, dir: &Path) -> Child {
     let child = command(test, dir).stdout(Stdio::piped()).spawn();
@@ -66,6 +64,8 @@ fn ready(test: &str, dir: &Path) -> Child {
     child
 }
 
+/// Recovers a recording, which must have no flaw.
+#[track_caller]
 fn recover(path: &Path) -> ReadLog {
     let bytes = fs::read(path).expect("the recording");
     let mut trace = Vec::new();

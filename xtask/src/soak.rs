@@ -33,7 +33,7 @@ pub(crate) const STEPS: [NamedStep; 22] = [
         "processes that record or stream are killed, some hundred times: nothing committed is lost, \
          and the newest messages of a ring are left",
         |_| {
-            let recorder = "--release --package=protolog-rt --test=recorder -- kill:: newest::";
+            let recorder = "--release --package=protolog-rt --test=recorder --test=always_on_killed --test=pinned_killed -- kill:: newest:: killed";
             tests_with(recorder, &[(ROUNDS, "400")])?;
             // Each way of setting up a session, so that it is as many in all.
             let crash = "--release --package=protolog-rt --test=crash --features=compression --";
