@@ -104,6 +104,8 @@ struct Recovery {
     /// Ids of messages that have a dictionary entry.
     known_messages: HashSet<u64>,
     unknown_messages: u64,
+    /// Processes and threads with a message: a thread has a writer for each ring.
+    threads: HashSet<(u32, u32)>,
     /// Upper bound for any number of messages.
     max_messages: u64,
     /// The drops that the trace reports.
@@ -134,6 +136,7 @@ impl Recovery {
             report: Recovered { pid: recording.header.pid, ..Recovered::default() },
             known_messages: HashSet::new(),
             unknown_messages: 0,
+            threads: HashSet::new(),
             max_messages: max_messages(recording),
             reported,
         }
@@ -142,6 +145,7 @@ impl Recovery {
     /// The report, with these flaws and those that the recording itself has.
     fn finish(self, recording: &Recording<'_>, found: [Counted; 4]) -> Recovered {
         let mut report = self.report;
+        report.threads = self.threads.len() as u64;
         report.signal = recording.fatal_signal().map(|signal| signal.name);
         report.flaws.extend(recording.newer_version().map(Flaw::Newer));
         let truncated: Counted = (Flaw::Truncated, recording.missing_bytes());
@@ -208,7 +212,7 @@ impl Recovery {
         }
         result?;
         if self.report.messages > before {
-            self.report.threads += threads.len() as u64;
+            self.threads.extend(threads.iter().map(|thread| (thread.pid, thread.tid)));
         }
         for thread in &threads {
             to.write_with(id, |to| {

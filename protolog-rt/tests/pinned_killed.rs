@@ -107,6 +107,9 @@ fn a_killed_process_leaves_its_errors() {
     let followed = Trace::from_bytes(follow()).read().expect("read");
     child.kill().expect("kill it");
     child.wait().expect("wait for it");
+    let bytes = fs::read(&path).expect("the recording");
+    let report = Recording::parse(&bytes).expect("a recording").write(&mut Vec::new());
+    assert_eq!(report.expect("write to memory").threads, 1, "it has a writer for each ring");
     for log in [followed, recover(&path)] {
         let texts = texts(&log);
         assert_eq!(texts[0], "disk sda is full");
