@@ -6,9 +6,12 @@ use crate::exit::Failure;
 use crate::logs::completion::{Completed, Completion, complete_by, complete_trace};
 use crate::output::cant_read;
 use crate::system::System;
-use protolog_reader::{Flaw, Recording, Recovered, printable, session_id};
+use protolog_reader::{Flaw, Recording, RecordingError, Recovered, printable, session_id};
 use std::io;
 use std::path::Path;
+
+/// The type of ELF files that are core files.
+const CORE: u8 = 4;
 
 /// A trace that was recovered.
 pub(crate) struct RescuedTrace {
@@ -16,6 +19,17 @@ pub(crate) struct RescuedTrace {
     pub(crate) report: Recovered,
     /// True if it completes a trace file.
     pub(crate) completes: bool,
+}
+
+/// The failure for a file that begins with `head` and is no recording.
+pub(crate) fn no_recording(path: &Path, head: &[u8], error: RecordingError) -> Failure {
+    let shown = path.display();
+    // Its type follows its name.
+    if head.starts_with(b"\x7fELF") && head.get(16) == Some(&CORE) {
+        return Failure::new(format!("can't recover `{shown}`: a core file, and no recording"))
+            .help(format!("run `protologtool recover --core {shown} -o TRACE`"));
+    }
+    Failure::new(format!("can't recover `{shown}`: {error}")).help(error.help())
 }
 
 /// The trace that a recording makes, or a trace file with its recording. `bytes` are those of the
@@ -29,9 +43,7 @@ pub(crate) fn rescue_bytes(
         let done = complete_trace(path, &mut bytes, system);
         return rescued(path, bytes, done);
     }
-    let recording = Recording::parse(&bytes).map_err(|error| {
-        Failure::new(format!("can't recover `{}`: {error}", path.display())).help(error.help())
-    })?;
+    let recording = Recording::parse(&bytes).map_err(|error| no_recording(path, &bytes, error))?;
     if let Some(file) = recording.trace() {
         let id = recording.header().session_id;
         // A segment has its other name once it was complete.

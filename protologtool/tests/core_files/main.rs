@@ -260,6 +260,18 @@ fn other_files_are_refused() {
     }
     assert_eq!(recover(dir.path(), &["core"]).0, 2, "it needs an output");
     assert_eq!(recover(dir.path(), &["missing", "-o", "out"]).0, 2);
+    // Without the flag.
+    fs::write(dir.path().join("core"), with(16, 4)).unwrap();
+    for args in [&["recover", "core"][..], &["recover", "core", "-o", "out"]] {
+        let mut tool = Command::new(env!("CARGO_BIN_EXE_protologtool"));
+        let output = run_any(tool.current_dir(dir.path()).args(args));
+        assert_eq!(output.code, Some(2), "{}", output.stderr);
+        assert!(
+            output.stderr.contains("`protologtool recover --core core -o"),
+            "{}",
+            output.stderr
+        );
+    }
 }
 
 /// The number of parts does not fit the header then, and stands in the first section.

@@ -15,7 +15,7 @@
 //! - The recording is removed when the trace is complete on the disk.
 
 use crate::exit::Failure;
-use crate::logs::rescue::{TRACE, nothing_left, still_written};
+use crate::logs::rescue::{TRACE, no_recording, nothing_left, still_written};
 use crate::logs::segment_names::{Segment, is_part};
 use crate::output::{cant_read, cant_write, reason};
 use crate::system::{System, has_record_lock};
@@ -152,9 +152,7 @@ pub(super) fn find(named: &Path, system: &dyn System) -> Result<(Left, Recovered
         let (trace, report) = found.of(recording);
         return Ok((Left::Trace(Box::new(trace)), report));
     }
-    Recording::parse(&head).map_err(|error| {
-        Failure::new(format!("can't recover `{}`: {error}", named.display())).help(error.help())
-    })?;
+    Recording::parse(&head).map_err(|error| no_recording(named, &head, error))?;
     find_of_recording(named)
 }
 
