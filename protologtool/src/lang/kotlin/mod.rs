@@ -36,6 +36,7 @@ mod passed;
 mod read;
 mod receivers;
 pub(crate) mod scopes;
+mod span;
 mod tag;
 pub(crate) mod template;
 mod thrown;

@@ -58,7 +58,7 @@ impl CallReader<'_, '_> {
         let close = file.partner(open);
         let elements = file.elements(open);
         let range = file.bytes_of(&(call.class.start..close + 1));
-        self.refuse_form(call, &elements).map_err(|problem| vec![problem])?;
+        self.refuse_form(call, &elements).and(self.check_use(call)).map_err(|error| vec![error])?;
         let [group, template, rest @ ..] = &elements[..] else {
             let message = format!(
                 "a log call takes a group and a template, `{}` has {}",
