@@ -98,7 +98,10 @@ impl Error {
             Self::IncompleteFork => {
                 "fork while no thread starts or stops a session, or call `exec` in the child"
             }
-            Self::OnlyStreams { .. } => "leave out this option, or `keep_newest` or `keep_first`",
+            Self::OnlyStreams { .. } => {
+                "leave out this option, or what keeps messages in memory: `keep_newest`, \
+                 `keep_first`, `record`, `triggers` or `pin`"
+            }
             Self::NotWithTriggers { .. } => "leave out this option, or `triggers`",
             Self::NotWithPinned { .. } => "leave out this option, or `pin`",
             Self::NothingPinned => {

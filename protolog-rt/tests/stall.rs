@@ -166,4 +166,7 @@ fn in_memory_sessions_refuse_a_stall_timeout() {
     let error = session.start().unwrap_err();
     assert!(matches!(error, Error::OnlyStreams { option: "wait_at_most" }));
     assert_eq!(error.to_string(), "`wait_at_most` is for sessions that stream to a file");
+    // `pin` keeps messages in memory, too, and so do triggers: who has asked for neither
+    // `keep_newest` nor `keep_first` is to find what it was.
+    assert!(error.help().contains("`record`, `triggers` or `pin`"), "{}", error.help());
 }

@@ -490,7 +490,8 @@ public final class Session implements AutoCloseable {
                     : segmentAge != null ? "segmentAge"
                     : keptSegments > 0 ? "keepSegments" : null;
             if (refused != null && policy != FillPolicy.STREAM) {
-                throw new IllegalStateException(refused + " is for sessions that stream to a file; leave it out, or keepNewest and keepFirst");
+                throw new IllegalStateException(refused + " is for sessions that stream to a file; leave it out, or what keeps"
+                        + " messages in memory: keepNewest, keepFirst, record, triggers or pin");
             }
         }
     }

@@ -25,7 +25,7 @@ final class BuilderTest {
         refused("segmentBytes(0) is not more than 0", () -> builder().segmentBytes(0));
         refused("keepSegments(-1) is not more than 0", () -> builder().keepSegments(-1));
         refused("no file; call file(path), record() or keepNewest()", () -> Session.builder().start());
-        String streams = " is for sessions that stream to a file; leave it out, or keepNewest and keepFirst";
+        String streams = " is for sessions that stream to a file; leave it out, or what keeps messages in memory: keepNewest, keepFirst, record, triggers or pin";
         refused("waitAtMost" + streams, () -> builder().keepFirst().waitAtMost(Duration.ZERO).start());
         refused("segmentBytes" + streams, () -> builder().keepNewest().segmentBytes(1).start());
         refused("segmentAge" + streams, () -> builder().record().segmentAge(Duration.ofDays(1_000_000)).start());
