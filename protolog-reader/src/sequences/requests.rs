@@ -31,6 +31,8 @@ pub(crate) struct Requests {
     ids: Arc<Ids>,
     /// By the address of the first message.
     changes: BTreeMap<u64, u32>,
+    /// Where blocks begin or go on without a request, before the first change.
+    without: Vec<u64>,
     /// The request of the last message, if the next one's address comes after it.
     last: Option<u32>,
 }
@@ -72,9 +74,13 @@ impl Requests {
     #[cold]
     fn change(&mut self, at: u64, request: u32) {
         self.last = Some(request);
-        if request != NO_REQUEST || !self.changes.is_empty() {
-            self.changes.insert(at, request);
+        if request == NO_REQUEST && self.changes.is_empty() {
+            self.without.push(at);
+            return;
         }
+        // Addresses of later blocks may be lower.
+        self.changes.extend(self.without.drain(..).map(|at| (at, NO_REQUEST)));
+        self.changes.insert(at, request);
     }
 
     /// Goes on to another block.
@@ -106,14 +112,16 @@ impl Requests {
     /// Takes the requests of a page.
     pub(crate) fn take_page(&mut self) -> Self {
         let changes = std::mem::take(&mut self.changes);
+        self.without.clear();
         self.begin_block();
-        Self { ids: Arc::clone(&self.ids), changes, last: None }
+        Self { ids: Arc::clone(&self.ids), changes, ..Self::default() }
     }
 
     /// The memory that they take, in bytes.
     pub(crate) fn table_bytes(&self) -> usize {
         const AROUND: usize = 64;
-        self.changes.len() * 2 * size_of::<(u64, u32)>() + self.ids.list.len() * AROUND
+        let changes = self.changes.len() * 2 * size_of::<(u64, u32)>();
+        changes + self.without.len() * size_of::<u64>() + self.ids.list.len() * AROUND
     }
 }
 
@@ -160,5 +168,20 @@ mod tests {
         assert!(requests.are_none() && page.of(20) == one);
         requests.note(20, 2);
         assert_eq!(requests.of(20), two, "a page has addresses of its own");
+    }
+
+    /// A bundle that was inflated, and then the rest of the file, which is before it.
+    #[test]
+    fn blocks_before_the_first_request_have_none() {
+        let mut requests = Requests::default();
+        requests.note(10, NO_REQUEST);
+        requests.begin_block();
+        requests.note(1000, NO_REQUEST);
+        requests.begin_block();
+        requests.note(60, NO_REQUEST);
+        assert!(requests.are_none());
+        let one = index(&mut requests, 1, "one");
+        requests.note(70, one);
+        assert_eq!([10, 60, 70, 1000].map(|at| requests.of(at)), [None, None, Some("one"), None]);
     }
 }

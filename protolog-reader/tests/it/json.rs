@@ -60,3 +60,25 @@ with_names(0x14, INFO, 1, "%d %d", "a,a")
         &lines.collect::<String>(),
     );
 }
+
+/// Blocks that come before the first request, also where their addresses are behind it.
+#[test]
+fn messages_of_a_bundle_before_a_request_have_none() {
+    let log = trace(
+        r#"
+@1 group(1, "demo::Log::A", "A") message(0x11, INFO, 1, "%d")
+@2 cleared info(7, 70, "main")
+@2 ts=1 log(0x11, 1)
+bundle(zlib) {
+@2 ts=2 log(0x11, 2)
+}
+@2 request(7, "cart")
+@2 ts=3 log(0x11, 3)
+@2 request(0, "")
+@2 ts=4 log(0x11, 4)
+"#,
+    );
+    let log = Trace::from_bytes(log).read().unwrap();
+    let requests: Vec<_> = log.entries().map(|entry| entry.request()).collect();
+    assert_eq!(requests, [None, None, Some("cart"), None]);
+}
