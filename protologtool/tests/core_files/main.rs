@@ -1,6 +1,7 @@
 //! `recover --core`, on core files of real processes that die at any moment.
 
 mod child;
+mod hostile;
 
 use child::{ERRORS, Running, THREADS};
 use protolog_reader::{Log, Rendering, Trace};

@@ -37,6 +37,7 @@ const COMPRESSED: [(&[u8], &str); 4] = [
 #[derive(Debug)]
 pub(super) struct CoreFile {
     source: Box<dyn ByteSource>,
+    /// By address, none of which is in two of them.
     segments: Vec<LoadedRange>,
     /// The files that the process had mapped.
     pub(super) mapped: Vec<PathBuf>,
@@ -106,7 +107,7 @@ impl CoreFile {
             }
         }
         drop(tables);
-        segments.sort_by_key(|segment| segment.address);
+        make_disjoint(&mut segments);
         mapped.dedup();
         Ok(Self { source, segments, mapped, whole_size })
     }
@@ -125,8 +126,8 @@ impl CoreFile {
                 let len = (end - at).min(BLOCK as u64) as usize;
                 let block = self.source.read_at(segment.offset + at, len)?;
                 let pages = block.chunks(PAGE).enumerate().filter(|(_, page)| matches(page));
-                let address = segment.address.saturating_add(at);
-                found.extend(pages.map(|(number, _)| address + (number * PAGE) as u64));
+                let address = |number| segment.address.checked_add(at + (number * PAGE) as u64);
+                found.extend(pages.filter_map(|(number, _)| address(number)));
             }
         }
         Ok(found)
@@ -155,6 +156,20 @@ impl ProcessMemory for CoreFile {
         }
         Ok(count)
     }
+}
+
+/// Sorts segments by address, and leaves each address to one of them.
+fn make_disjoint(segments: &mut Vec<LoadedRange>) {
+    segments.sort_by_key(|segment| segment.address);
+    let mut end = 0_u64;
+    segments.retain_mut(|segment| {
+        let taken = end.saturating_sub(segment.address).min(segment.size);
+        end = end.max(segment.address.saturating_add(segment.size));
+        segment.address += taken;
+        segment.offset = segment.offset.saturating_add(taken);
+        segment.size -= taken;
+        segment.size > 0
+    });
 }
 
 /// The names in a note about mapped files: their number and the size of a page, three words for
