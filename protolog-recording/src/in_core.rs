@@ -60,12 +60,15 @@ impl CoreRecording {
         }
         let Ok(parsed) = Header::parse(&header) else { return Ok(FoundHeader::Elsewhere) };
         let mut bytes = header.clone();
+        let mut room = Recording::MAX_BYTES;
         for part in memory_parts(&header) {
             let end = part.at.saturating_add(part.size);
-            if part.at < RING_AT as u64 || end > Recording::MAX_BYTES {
+            if part.at < RING_AT as u64 || end > Recording::MAX_BYTES || part.size > room {
                 missing = missing.saturating_add(part.size);
                 continue;
             }
+            // Parts are beside each other.
+            room -= part.size;
             let (start, end) = (part.at as usize, end as usize);
             if bytes.len() < end {
                 bytes.resize(end, 0);

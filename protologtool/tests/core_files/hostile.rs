@@ -1,4 +1,4 @@
-//! Core files that no process leaves: whoever wrote them, they are read without a panic.
+//! Core files that no process leaves: whoever wrote them, they cost little time and memory.
 
 use protolog_core::recorder::{
     BuildId, ClockSource, HEADER_ADDRESS_AT, Header, MAGIC, MemoryPart, PART_COUNT_AT, RING_AT,
@@ -11,6 +11,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 const LOAD: u32 = 1;
+const NOTE: u32 = 4;
 
 /// Where the test files have what is not a table.
 const BODY: u64 = 1 << 16;
@@ -111,4 +112,48 @@ fn memory_ends_where_addresses_do() {
     let (code, text) = recover(&bytes, 2 * BODY);
     assert_eq!(code, 2, "{text}");
     assert!(text.contains("has no buffers of sessions"), "{text}");
+}
+
+#[test]
+fn tables_have_a_limit() {
+    let mut head = tables(&[]);
+    head[40..48].copy_from_slice(&64_u64.to_le_bytes());
+    head[56..62].copy_from_slice(&[0xff, 0xff, 64, 0, 1, 0]);
+    let mut section = vec![0; 64];
+    section[44..48].copy_from_slice(&[0xff; 4]);
+    let (code, text) = recover(&[(0, head), (64, section)], 300 << 30);
+    assert_eq!(code, 2, "{text}");
+    assert!(text.contains("too many parts"), "{text}");
+    let notes: Vec<Part> = (0..500).map(|at| (NOTE, BODY + 4 * at, 0, 200 << 20)).collect();
+    let (code, text) = recover(&[(0, tables(&notes))], 1 << 30);
+    assert_eq!(code, 2, "{text}");
+    assert!(text.contains("has no buffers of sessions"), "{text}");
+}
+
+/// Each has the whole ring.
+#[test]
+fn sessions_share_no_memory() {
+    const SESSIONS: u64 = 1000;
+    const PAGES: u64 = 16_384;
+    let step = RING_AT as u64;
+    let (ring, size) = (ADDRESS + SESSIONS * step, SESSIONS * step + 4096 * PAGES);
+    let parts = [(LOAD, BODY, ADDRESS, size)];
+    let sessions =
+        (0..SESSIONS).map(|at| (BODY + at * step, header(ADDRESS + at * step, ring, PAGES)));
+    let bytes: Vec<_> = [(0, tables(&parts))].into_iter().chain(sessions).collect();
+    let (code, text) = recover(&bytes, BODY + size);
+    assert_eq!(code, 3, "{text}");
+    assert!(text.contains("it has more sessions than memory"), "{text}");
+}
+
+/// However many segments have the same part of it, of which each page looks like a header.
+#[test]
+fn a_core_file_is_looked_through_once() {
+    const SIZE: u64 = 24 << 20;
+    let parts: Vec<Part> = (0..1000).map(|at| (LOAD, BODY, at << 32, SIZE)).collect();
+    let mut page = MAGIC.to_vec();
+    page.resize(4096, 0);
+    let pages = page.repeat(SIZE as usize / 4096);
+    let (code, text) = recover(&[(0, tables(&parts)), (BODY, pages)], BODY + SIZE);
+    assert_eq!(code, 2, "{text}");
 }

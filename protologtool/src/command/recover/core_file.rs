@@ -19,6 +19,9 @@ use std::path::{Path, PathBuf};
 /// and a few KiB for each thread.
 const MAX_NOTES: u64 = 256 << 20;
 
+/// The most parts of a file that are looked at: more than the kernel gives a process mappings.
+const MAX_PARTS: u32 = 4 << 20;
+
 /// Bytes that are read at once.
 const BLOCK: usize = 4 << 20;
 
@@ -83,9 +86,13 @@ impl CoreFile {
         if header.e_type(endian) != ET_CORE {
             return Err(none("a program or a library, and no core file"));
         }
-        let programs = header.program_headers(endian, &tables);
-        let programs = programs.map_err(|_| none("cut off before its memory begins"))?;
+        let cut_off = |_| none("cut off before its memory begins");
+        if header.phnum(endian, &tables).map_err(cut_off)? > MAX_PARTS {
+            return Err(none("no core file: it has too many parts"));
+        }
+        let programs = header.program_headers(endian, &tables).map_err(cut_off)?;
         let (mut segments, mut mapped, mut whole_size) = (Vec::new(), Vec::new(), 0);
+        let mut room_for_notes = MAX_NOTES;
         for program in programs {
             let (offset, size) = program.file_range(endian);
             whole_size = offset.saturating_add(size).max(whole_size);
@@ -94,7 +101,8 @@ impl CoreFile {
                     let address = program.p_vaddr(endian);
                     segments.push(LoadedRange { address, offset, size });
                 }
-                PT_NOTE if size <= MAX_NOTES => {
+                PT_NOTE if size <= room_for_notes => {
+                    room_for_notes -= size;
                     let Ok(Some(mut notes)) = program.notes(endian, &tables) else { continue };
                     while let Ok(Some(note)) = notes.next() {
                         let is_core = note.name() == ELF_NOTE_CORE;
@@ -117,18 +125,24 @@ impl CoreFile {
         self.source.size()
     }
 
-    /// The addresses of pages whose first bytes match.
+    /// The addresses of pages whose first bytes match. Each byte of the file is looked at once,
+    /// however many segments have it.
     pub(super) fn find_pages(&self, matches: fn(&[u8]) -> bool) -> io::Result<Vec<u64>> {
-        let mut found = Vec::new();
-        for segment in &self.segments {
+        let (mut found, mut done) = (Vec::new(), 0);
+        let mut segments = self.segments.clone();
+        segments.sort_by_key(|segment| segment.offset);
+        for segment in &segments {
             let end = segment.size.min(self.size().saturating_sub(segment.offset));
-            for at in (0..end).step_by(BLOCK) {
+            let looked_at =
+                (done.max(segment.offset) - segment.offset).next_multiple_of(PAGE as u64);
+            for at in (looked_at..end).step_by(BLOCK) {
                 let len = (end - at).min(BLOCK as u64) as usize;
                 let block = self.source.read_at(segment.offset + at, len)?;
                 let pages = block.chunks(PAGE).enumerate().filter(|(_, page)| matches(page));
                 let address = |number| segment.address.checked_add(at + (number * PAGE) as u64);
                 found.extend(pages.filter_map(|(number, _)| address(number)));
             }
+            done = done.max(segment.offset.saturating_add(end));
         }
         Ok(found)
     }

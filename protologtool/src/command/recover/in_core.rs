@@ -7,6 +7,7 @@
 use super::Rescued;
 use super::core_file::CoreFile;
 use crate::exit::Failure;
+use crate::logs::completion::HEAD;
 use crate::output::cant_read;
 use crate::system::System;
 use protolog_reader::{
@@ -27,10 +28,24 @@ pub(super) fn rescue(path: &Path, system: &dyn System) -> Result<InCore, Failure
     let core = CoreFile::open(path, system)?;
     let failed = |error| cant_read(path, &error);
     let (mut rescued, mut is_whole) = (Vec::new(), true);
+    // Sessions share no memory. What is missing takes some only until it is written.
+    let (mut room, mut room_for_all) = (core.size(), core.size() + 4 * Recording::MAX_BYTES);
     for address in core.find_pages(CoreRecording::matches).map_err(failed)? {
         let FoundHeader::Here(found) = CoreRecording::read(&core, address).map_err(failed)? else {
             continue;
         };
+        let all = found.bytes().len() as u64;
+        let there = all.saturating_sub(found.missing());
+        let Some((rest, rest_of_all)) = room.checked_sub(there).zip(room_for_all.checked_sub(all))
+        else {
+            let shown = printable(&path.to_string_lossy());
+            system.print_error(&format!(
+                "warning: `{shown}`: it has more sessions than memory: the others are left out\n"
+            ));
+            is_whole = false;
+            break;
+        };
+        (room, room_for_all) = (rest, rest_of_all);
         let Ok(recording) = Recording::parse(found.bytes()) else { continue };
         let mut trace = Vec::new();
         let report = match completed(&recording, path, &mut trace, system) {
@@ -70,8 +85,14 @@ fn completed(
     let id = recording.header().session_id;
     // A segment has its other name once it was complete.
     for at in [file.path.clone(), file.path.with_extension("")] {
+        // Whatever else the path names may be large.
+        let head = system.read_named(&at, core, HEAD as u64).ok();
+        let is_its = |head: Vec<u8>| session_id(&head) == id && file.is_at(&at);
+        if !head.is_some_and(is_its) {
+            continue;
+        }
         let found = system.read_named(&at, core, u64::MAX).ok();
-        if let Some(mut found) = found.filter(|it| session_id(it) == id && file.is_at(&at)) {
+        if let Some(mut found) = found.filter(|it| session_id(it) == id) {
             let report = complete(&mut found, recording)?.ok()?;
             *trace = found;
             return Some(report);
