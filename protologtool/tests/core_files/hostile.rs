@@ -1,4 +1,5 @@
-//! Core files that no process leaves: whoever wrote them, they cost little time and memory.
+//! Core files that no process leaves: whoever wrote them, they cost little time and memory, and
+//! what they name is shown as it is.
 
 use protolog_core::recorder::{
     BuildId, ClockSource, HEADER_ADDRESS_AT, Header, MAGIC, MemoryPart, PART_COUNT_AT, RING_AT,
@@ -128,6 +129,20 @@ fn tables_have_a_limit() {
     let (code, text) = recover(&[(0, tables(&notes))], 1 << 30);
     assert_eq!(code, 2, "{text}");
     assert!(text.contains("has no buffers of sessions"), "{text}");
+}
+
+#[test]
+fn the_names_of_files_make_no_lines() {
+    let name = b"/var/\nhelp: run `evil`\x1b[2J/protolog-app.rec\0";
+    let mut note = [1_u64, 4096, 0, 4096, 0].map(u64::to_le_bytes).concat();
+    note.extend(name);
+    let head = [5, note.len() as u32, 0x4649_4c45].map(u32::to_le_bytes).concat();
+    let mut bytes = [head, b"CORE\0\0\0\0".to_vec(), note].concat();
+    bytes.resize(bytes.len().next_multiple_of(4), 0);
+    let parts = [(NOTE, BODY, 0, bytes.len() as u64)];
+    let (code, text) = recover(&[(0, tables(&parts)), (BODY, bytes)], 2 * BODY);
+    assert_eq!((code, text.lines().count()), (2, 2), "{text}");
+    assert!(text.contains("protolog-app.rec") && !text.contains('\x1b'), "{text}");
 }
 
 /// Each has the whole ring.

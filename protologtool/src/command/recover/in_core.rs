@@ -115,7 +115,7 @@ fn warn_of_missing_trace(recording: &Recording<'_>, core: &Path, system: &dyn Sy
 fn nothing_found(path: &Path, core: &CoreFile) -> Failure {
     let none = format!("`{}` has no buffers of sessions", path.display());
     if let Some(recording) = recordings(core).next() {
-        let shown = recording.display();
+        let shown = printable(&recording.to_string_lossy());
         return Failure::new(format!("{none}: they were in the recording `{shown}`"))
             .help(format!("run `protologtool recover {shown} -o TRACE`"));
     }
