@@ -410,6 +410,17 @@ fn a_panic_fails_the_request() {
     session.stop().expect("stop");
 }
 
+/// Whoever fires it by name has no request: all messages are wanted.
+#[test]
+fn a_trigger_by_the_name_of_the_cause_has_all_messages() {
+    let (_lock, dir) = (lock_sessions(), temp_dir());
+    let session = start(triggers(dir.path()));
+    d!(Log::Net, "of nobody");
+    session.trigger("failed request").expect("fire");
+    assert_eq!(messages(&read(&wait_for(dir.path(), 1)[0])), ["of nobody"]);
+    session.stop().expect("stop");
+}
+
 /// The directory of the process that is killed.
 const CHILD: &str = "PROTOLOG_TEST_REQUESTS";
 

@@ -164,11 +164,9 @@ impl Causes {
             Some(last)
         };
         let named = self.all.split_last().map_or(&[][..], |(_, all)| all);
-        named
-            .iter()
-            .find(has_name)
-            .or_else(others)
-            .is_some_and(|cause| self.fire_one(cause, occasion))
+        // What somebody names is no request: its file has all messages.
+        let mut named = named.iter().filter(|cause| !cause.is_of_requests());
+        named.find(has_name).or_else(others).is_some_and(|cause| self.fire_one(cause, occasion))
     }
 
     /// Fires the causes that stand for panics. Returns whether one makes a file.
