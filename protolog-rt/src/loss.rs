@@ -144,7 +144,6 @@ impl LossCounters {
     }
 
     /// Returns the address of the counters.
-    #[cfg(not(loom))]
     pub(crate) fn address(&self) -> usize {
         self.slots.as_ptr().addr()
     }
