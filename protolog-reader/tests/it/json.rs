@@ -74,11 +74,9 @@ bundle(zlib) {
 }
 @2 request(7, "cart")
 @2 ts=3 log(0x11, 3)
-@2 request(0, "")
-@2 ts=4 log(0x11, 4)
 "#,
     );
     let log = Trace::from_bytes(log).read().unwrap();
     let requests: Vec<_> = log.entries().map(|entry| entry.request()).collect();
-    assert_eq!(requests, [None, None, Some("cart"), None]);
+    assert_eq!(requests, [None, None, Some("cart")]);
 }
