@@ -67,6 +67,7 @@ public final class ProtoLog {
      * Begins a span at level INFO, which ends when what comes back is closed: by
      * try-with-resources, in Kotlin by {@code use}. Its name is the text before the first
      * conversion. Sessions that record messages like it have a slice of it; text output shows none.
+     * An exception behind the arguments is not recorded.
      * Where nobody records it, {@link Span#none} comes back.
      */
     public static Span span(IProtoLogGroup group, String template, Object... args) {
