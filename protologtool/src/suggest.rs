@@ -88,7 +88,9 @@ pub(crate) fn command(parent: &clap::Command, wanted: &str) -> Option<String> {
 /// not matter.
 fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = wanted.to_lowercase();
-    let most = (lower.chars().count() / 3).max(1);
+    let count = lower.chars().count();
+    // Of a name of one character nothing else is left.
+    let most = (count / 3).max(1).min(count.saturating_sub(1));
     let distance = |name: &str| strsim::osa_distance(&lower, &name.to_lowercase());
     // A name that is much longer is not looked at: its giver may have given it any length.
     let longest = 4 * (lower.len() + most);
@@ -136,6 +138,7 @@ mod tests {
         }
         let names = BTreeSet::from(names);
         assert_eq!(did_you_mean("Nett", &names), "; did you mean `Net`?");
+        assert_eq!(did_you_mean("7", &BTreeSet::from(["", "8"])), "");
         assert_eq!(did_you_mean("Row", &names), "");
         let names = name_forms(["my logger", "a\nb", "app.Net"]);
         for wanted in ["my loger", "\"my loger\""] {
