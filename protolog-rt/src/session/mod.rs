@@ -90,7 +90,7 @@ use std::sync::Arc;
 /// |---|---|
 /// | [`file`](Builder::file) | kept, each once: those of the last second may be in the recording of the buffer, which completes the file |
 /// | [`record`](Builder::record) | kept, as far as the ring reaches; overwritten ones are counted. `protologtool recover` makes a trace of the recording |
-/// | [`keep_newest`](Builder::keep_newest), [`keep_first`](Builder::keep_first) | in snapshots that were written before, and in the core file if the system writes one: `protologtool recover --core` makes a trace of it |
+/// | [`keep_newest`](Builder::keep_newest), [`keep_first`](Builder::keep_first) | in snapshots that were written before, and in the core file if the system writes one: `protologtool recover --core CORE` makes a trace of it |
 ///
 /// A session that streams writes its file at least once a second while something is logged. Until
 /// then a message is in the buffer, and the buffer is in a *recording*: a file in `/dev/shm` that

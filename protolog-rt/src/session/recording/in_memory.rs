@@ -1,5 +1,5 @@
 //! Recordings without a file, of sessions whose buffers end with the process: a core file of the
-//! process has them, for `protologtool recover --core`.
+//! process has them, for `protologtool recover --core CORE`.
 //!
 //! ```text
 //! header      pages of its own; says at which addresses the others are
