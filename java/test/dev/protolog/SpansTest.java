@@ -14,6 +14,7 @@ import java.util.List;
  * Spans where nobody records them, where memory or stack is missing, and beside messages. What they
  * look like to readers is in {@code protologtool/tests/java_runtime/spans.rs}.
  */
+@SuppressWarnings("try") // Spans are closed, and nothing else is done with them.
 final class SpansTest {
     private static final long ID = 0x1122334455667711L;
     private static final int ROUNDS = 10_000;
