@@ -17,7 +17,7 @@ mod event;
 mod task;
 
 #[cfg(feature = "tracing")]
-pub(crate) use entered::end_waiting;
+pub(crate) use entered::{end_waiting, innermost};
 pub use task::{InSpan, TaskNumber, task_number};
 
 use crate::arguments::Visitor;

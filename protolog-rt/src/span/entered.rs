@@ -18,7 +18,7 @@ use crate::site::key as site_key;
 use crate::writer::arg_slice::ArgSlice;
 use crate::writer::slice::{SpanProgress, enter_span, leave_span};
 #[cfg(feature = "tracing")]
-use crate::writer::slice::{end_outer, entered_spans};
+use crate::writer::slice::{end_outer, is_traced_within};
 use crate::writer::{Head, running};
 use protolog_core::Arg;
 use std::cell::Cell;
@@ -150,7 +150,7 @@ pub(super) fn end(key: u64, times: Option<(u64, u64)>) {
             return;
         }
         #[cfg(feature = "tracing")]
-        if spans.entered_by(index) != entered_spans() {
+        if is_traced_within(entry.depth.get()) {
             return spans.end_later(index, times);
         }
         while spans.len.get() > index + 1 {
@@ -162,7 +162,7 @@ pub(super) fn end(key: u64, times: Option<(u64, u64)>) {
         entry.end(times);
         spans.len.set(index);
         #[cfg(feature = "tracing")]
-        end_outer(entry.depth.get());
+        end_outer(spans.innermost());
     });
 }
 
@@ -173,13 +173,18 @@ pub(crate) fn end_waiting() -> bool {
     SPANS.with(|spans| std::iter::from_fn(|| spans.end_newest().then_some(())).count() > 0)
 }
 
+/// Returns the depth of the innermost span of the calling thread that this copy of the runtime
+/// writes.
+#[cfg(feature = "tracing")]
+pub(crate) fn innermost() -> Option<u32> {
+    SPANS.with(ThreadSpans::innermost)
+}
+
 #[cfg(feature = "tracing")]
 impl ThreadSpans {
-    /// Returns the number of spans that the thread is in if those from `index` on are the innermost
-    /// ones.
-    fn entered_by(&self, index: usize) -> u32 {
-        let depth = self.list.get(index).map_or(0, |entry| entry.depth.get());
-        depth.saturating_add((self.len.get() - index) as u32)
+    /// Returns the depth of the innermost one.
+    fn innermost(&self) -> Option<u32> {
+        Some(self.list.get(self.len.get().checked_sub(1)?)?.depth.get())
     }
 
     /// Ends the span at `index` and those within it, the innermost first, as far as no other span
@@ -192,14 +197,14 @@ impl ThreadSpans {
             entry.times.set(times);
         }
         end_waiting();
-        end_outer(entered_spans());
+        end_outer(self.innermost());
     }
 
     /// Ends the newest span if it waits for that, and is the innermost one.
     fn end_newest(&self) -> bool {
         let Some(last) = self.len.get().checked_sub(1) else { return false };
         let Some(newest) = self.list.get(last).filter(|it| it.waits.get()) else { return false };
-        if self.entered_by(last) != entered_spans() {
+        if is_traced_within(newest.depth.get()) {
             return false;
         }
         // A signal handler finds nothing to do.

@@ -111,42 +111,46 @@ pub(crate) fn leave_span() {
     }
 }
 
-/// Returns the number of spans that the calling thread is in, as [`enter_span`] does.
-#[cfg(feature = "tracing")]
-pub(crate) fn entered_spans() -> u32 {
-    match copies::host() {
-        Some(host) => {
-            let entered = host.enter_span();
-            host.leave_span();
-            entered
-        }
-        None => DEPTH.get(),
-    }
-}
-
-/// What ends a span that was exited while its thread was in one of another kind, and the number of
-/// spans that the thread has to be in for that.
+/// What ends a span that was exited while its thread was in one of another kind, and its depth.
 #[cfg(feature = "tracing")]
 type OuterEnd = (u32, fn());
 
 #[cfg(feature = "tracing")]
 thread_local! {
     static OUTER: Cell<Option<OuterEnd>> = const { Cell::new(None) };
+    /// The depth of the innermost span of `tracing` that this copy of the runtime writes.
+    static TRACED: Cell<Option<u32>> = const { Cell::new(None) };
 }
 
-/// Has `end` called when so many spans are left to the calling thread, of which one of another kind
-/// has ended.
+/// Notes the depth of the innermost span of `tracing` of the calling thread.
 #[cfg(feature = "tracing")]
-pub(crate) fn wait_for_inner(entered: u32, end: fn()) {
-    OUTER.set(Some((entered, end)));
+pub(crate) fn note_traced(innermost: Option<u32>) {
+    TRACED.set(innermost);
 }
 
-/// Ends the span that has waited for one that the calling thread has left, which is in so many now.
-/// A signal handler, whose spans are within all others, never calls it.
+/// Returns whether a span of `tracing` is within the span of this depth. Those of other copies of
+/// the runtime do not count: nobody would hear of their end.
 #[cfg(feature = "tracing")]
 #[inline]
-pub(crate) fn end_outer(entered: u32) {
-    if let Some((_, end)) = OUTER.get().filter(|(waits, _)| *waits == entered) {
+pub(crate) fn is_traced_within(depth: u32) -> bool {
+    TRACED.get().is_some_and(|innermost| innermost > depth)
+}
+
+/// Has `end` called when the calling thread has left the spans of another kind within the one of
+/// this depth.
+#[cfg(feature = "tracing")]
+pub(crate) fn wait_for_inner(depth: u32, end: fn()) {
+    OUTER.set(Some((depth, end)));
+}
+
+/// Ends the span that has waited for the one that the calling thread has left, if `innermost` of
+/// its kind is none within it any more. A signal handler, whose spans are within all others, never
+/// calls it.
+#[cfg(feature = "tracing")]
+#[inline]
+pub(crate) fn end_outer(innermost: Option<u32>) {
+    let is_over = |depth: u32| innermost.is_none_or(|inner| inner < depth);
+    if let Some((_, end)) = OUTER.get().filter(|(depth, _)| is_over(*depth)) {
         OUTER.set(None);
         end();
     }

@@ -24,10 +24,10 @@ use super::sites;
 use super::span_fields::{MAX_NAME, SpanFields, shortened};
 use crate::clock::boottime;
 use crate::site::GroupLevel;
-use crate::span::end_waiting;
+use crate::span::{end_waiting, innermost};
 use crate::writer::request::{MAX_ID, RequestMark, enter_request, leave_request};
 use crate::writer::slice::{
-    MAX_BESIDE, MAX_SLICE, Slice, SpanProgress, enter_span, entered_spans, leave_span, next_span,
+    MAX_BESIDE, MAX_SLICE, Slice, SpanProgress, enter_span, leave_span, next_span, note_traced,
     wait_for_inner,
 };
 use crate::writer::track::current_track;
@@ -190,6 +190,7 @@ where
         let request = span.and_then(|span| span.request).map_or(0, enter_request);
         *entered = EnteredSpan { key: Some(key), metadata: Some(metadata), depth, begun, request };
         stack.depth += 1;
+        note_traced(Some(depth));
     });
 }
 
@@ -294,11 +295,13 @@ impl SpanStack {
         else {
             return false;
         };
-        if entered.saturating_add(1) != entered_spans() {
-            wait_for_inner(entered.saturating_add(1), || with_stack(Self::end_exited));
+        if innermost().is_some_and(|inner| inner > entered) {
+            wait_for_inner(entered, || with_stack(Self::end_exited));
             return false;
         }
         self.depth = depth;
+        let outer = depth.checked_sub(1).map(|outer| self.list[outer].depth);
+        note_traced(outer);
         leave_span();
         let Some(at) = self.waiting.iter().position(|(at, _)| *at == depth) else { return true };
         let (_, SpanEnd { fields, span }) = self.waiting.swap_remove(at);
