@@ -43,6 +43,12 @@ impl Failure {
         Self { help: Some(help.into()), ..self }
     }
 
+    /// The same, with another message.
+    #[must_use]
+    pub fn with_message(self, message: impl Into<String>) -> Self {
+        Self { message: message.into(), ..self }
+    }
+
     /// Its lines where the run goes on without what it is about.
     pub fn as_warning(&self) -> String {
         let text = self.to_string();

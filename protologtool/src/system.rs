@@ -14,6 +14,7 @@ mod found;
 mod locks;
 mod memory;
 mod open_file;
+mod part_file;
 mod reader;
 mod real;
 mod reopened;
@@ -27,6 +28,7 @@ pub(crate) use decoded::Decoded;
 pub(crate) use locks::has_record_lock;
 pub use memory::Memory;
 pub use open_file::OpenFile;
+pub use part_file::PartFile;
 pub use reader::Reader;
 pub use real::Real;
 pub(crate) use spool::{Spool, unnamed_file};
@@ -219,6 +221,12 @@ pub trait System: Sync {
         mode: u32,
         fill: &mut Fill<'_>,
     ) -> io::Result<Box<dyn Staged>>;
+
+    /// Begins a file that gets its name `path` when it is complete, and has another one beside it
+    /// until then: what is in it is there also if the process is killed.
+    fn grow(&self, _path: &Path, _mode: u32) -> io::Result<PartFile> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
 
     /// Puts other content for a file that is there aside. The file keeps its owner and permissions.
     /// Refused is a link, and a file that is read-only, or of another user, or has a second name

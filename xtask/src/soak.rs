@@ -38,8 +38,8 @@ pub(crate) const STEPS: [NamedStep; 22] = [
             // Each way of setting up a session, so that it is as many in all.
             let crash = "--release --package=protolog-rt --test=crash --features=compression --";
             tests_with(crash, &[(ROUNDS, "100")])?;
-            let java = "--release --package=protolog-tool --test=java_runtime -- killed";
-            tests_with(java, &[(ROUNDS, "50")])
+            let tool = "--release --package=protolog-tool --test=java_runtime --test=record -- killed";
+            tests_with(tool, &[(ROUNDS, "50")])
         },
     ),
     (

@@ -14,16 +14,18 @@ mod names;
 mod session;
 mod stream;
 mod text;
+mod trace_file;
 
 use self::names::AskedNames;
 use self::session::{Extent, Out, RecordJob, Target};
 use self::stream::OutputStream;
+use self::trace_file::TraceFile;
 use crate::args::LogOutput;
 use crate::args::level::level;
 use crate::args::values::age;
 use crate::exit::{Exit, Failure};
 use crate::first_process;
-use crate::output::{cant_read, cant_write, is_standard, write_one};
+use crate::output::{cant_read, cant_write, is_standard};
 use crate::system::System;
 use perfetto_ipc::{
     Consumer, Error, FileSettings, SessionConfig, check_config, places, take_file_settings,
@@ -62,8 +64,12 @@ the trace stays in the service's buffer until the end, which then has the newest
 The socket is the one in PERFETTO_CONSUMER_SOCK_NAME, or else /run/perfetto/traced-consumer.sock or /tmp/perfetto-consumer; in /tmp the \
 service has to be root's or yours.
 
+Until it is complete the trace has the name TRACE.part: read it meanwhile by `read-log --follow`. If record is killed, the messages of up to \
+a second before that are there.
+
 Exit codes: 0 done; 2 wrong command line, no service, or the output fails: nothing was written, but to a pipe; 3 the trace was cut, by \
-Ctrl-C while a clone was read, or since the service fails, sends without end or does not end the session: the file has what came before.";
+Ctrl-C while a clone was read, or since the disk is full, the service fails, sends without end or does not end the session: the file has \
+what came before.";
 
 /// Arguments of `record`.
 #[derive(Debug, clap::Args)]
@@ -149,25 +155,37 @@ pub(crate) fn run(args: &RecordArgs, system: &dyn System) -> Result<Exit, Failur
             Err(Error::Output(error)) if is_closed(&error) && is_standard(&args.output) => {
                 Ok(Exit::Done)
             }
-            done => done
-                .map_err(failed)
-                .map(|extent| finish(extent, args.clone.is_some(), &names, system)),
+            done => done.map_err(failed).map(|extent| finish(extent, args, &names, system)),
         };
     }
-    let mut extent = Extent::Whole;
     let inputs: Vec<PathBuf> = args.config.iter().cloned().collect();
     let mode = args.output_file.mode_of_new();
-    let fill = |out: &mut dyn io::Write| run(Target::File(out)).map(|found| extent = found);
-    write_one(&args.output, mode, &inputs, system, fill, failed)?;
-    Ok(finish(extent, args.clone.is_some(), &names, system))
+    let mut file = TraceFile::create(&args.output, mode, &inputs, system)?;
+    match run(Target::File(&mut file)) {
+        Ok(extent) => {
+            file.finish()?;
+            Ok(finish(extent, args, &names, system))
+        }
+        Err(error) => {
+            file.discard();
+            Err(failed(error))
+        }
+    }
 }
 
 /// Says which names nothing answered to, the trace being what was asked for none the less, and
 /// whether its end may be missing.
-fn finish(extent: Extent, is_clone: bool, names: &AskedNames, system: &dyn System) -> Exit {
+fn finish(extent: Extent, args: &RecordArgs, names: &AskedNames, system: &dyn System) -> Exit {
     names.warnings().iter().for_each(|warning| system.print_error(warning));
-    let (problem, help) = match (extent, is_clone) {
+    let (problem, help) = match (extent, args.clone.is_some()) {
         (Extent::Whole, _) => return Exit::Done,
+        (Extent::Broken(Error::Output(error)), _) => {
+            let failure = cant_write(&args.output, &error);
+            let message =
+                format!("the trace was cut: {}; it has what came before", failure.message());
+            system.print_error(&failure.with_message(message).as_warning());
+            return Exit::Incomplete;
+        }
         (Extent::Broken(error), _) => {
             (format!("{}; it has what came before", printable(&error.to_string())), error.help())
         }

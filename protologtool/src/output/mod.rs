@@ -164,6 +164,15 @@ pub(crate) fn is_standard(path: &Path) -> bool {
     ["-", "/dev/stdout", "/dev/fd/1"].iter().any(|name| path == Path::new(name))
 }
 
+/// Refuses an output that is one of `inputs`.
+pub(crate) fn check_output(
+    path: &Path,
+    inputs: &[PathBuf],
+    system: &dyn System,
+) -> Result<(), Failure> {
+    guard::check(&[path.to_path_buf()], inputs, system)
+}
+
 /// Writes one file of log contents with the permissions `mode`, whole or not at all, which is none
 /// of `inputs`; or to standard output.
 pub(crate) fn write_one<E>(
@@ -179,7 +188,7 @@ pub(crate) fn write_one<E>(
         fill(&mut out).map_err(failed)?;
         return io::Write::flush(&mut out).map_err(|error| cant_write(path, &error));
     }
-    guard::check(&[path.to_path_buf()], inputs, system)?;
+    check_output(path, inputs, system)?;
     let (mut fill, mut failure) = (Some(fill), None);
     let staged = system.stage_private(path, mode, &mut |sink| {
         let mut sink = io::BufWriter::with_capacity(256 << 10, sink);

@@ -4,8 +4,8 @@ use super::directory::{RealDirectory, lock};
 use super::file_source::FileSource;
 use super::reopened::ReopenedFile;
 use super::{
-    DirectoryEntry, Fill, Lock, MOST_HELD, OpenFile, OutputDirectory, Reader, Staged, Stamp,
-    System, found, has_record_lock, join, staged, too_large, whole,
+    DirectoryEntry, Fill, Lock, MOST_HELD, OpenFile, OutputDirectory, PartFile, Reader, Staged,
+    Stamp, System, found, has_record_lock, join, staged, too_large, whole,
 };
 use crate::colors::COLORS;
 use protolog_core::escape::controls_output;
@@ -240,6 +240,10 @@ impl System for Real {
         fill: &mut Fill<'_>,
     ) -> io::Result<Box<dyn Staged>> {
         staged::stage(path, Some(mode), fill)
+    }
+
+    fn grow(&self, path: &Path, mode: u32) -> io::Result<PartFile> {
+        PartFile::create(path, mode)
     }
 
     fn stage_change(&self, path: &Path, content: &[u8]) -> io::Result<Box<dyn Staged>> {

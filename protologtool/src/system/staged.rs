@@ -16,7 +16,7 @@ pub(super) const PREFIX: &str = ".protologtool-";
 pub(super) const MODE: u32 = 0o666;
 
 /// The permissions of a private file until its content is complete.
-const PRIVATE: u32 = 0o600;
+pub(super) const PRIVATE: u32 = 0o600;
 
 /// See [`System::stage`](super::System::stage) and, where `mode` is given,
 /// [`stage_private`](super::System::stage_private).

@@ -3,6 +3,7 @@
 mod endless;
 mod failing_service;
 mod hostile;
+mod kept;
 mod names;
 mod refused;
 mod unwritable;

@@ -6,6 +6,7 @@
 
 use super::names::AskedNames;
 use super::stream::OutputStream;
+use super::trace_file::TraceFile;
 use perfetto_ipc::{CloneTarget, Consumer, Error, buffer_bytes};
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,7 +31,7 @@ pub(super) enum Extent {
     Cut,
     /// What there was when the service had not ended the session in time.
     Unfinished,
-    /// What came before the service failed.
+    /// What came before the service or the output failed.
     Broken(Error),
 }
 
@@ -56,36 +57,46 @@ pub(super) struct Out<'a, 'n> {
     left: Option<u64>,
     /// The content that it is looked through for.
     names: &'n mut AskedNames,
-    /// A packet was written.
+    /// A packet went to a pipe.
     has_written: bool,
 }
 
 /// Its kind.
 pub(super) enum Target<'a> {
     /// A file.
-    File(&'a mut dyn Write),
+    File(&'a mut TraceFile),
     /// A pipe or a device.
     Stream(&'a mut OutputStream),
 }
 
-/// Does the job; `is_over` ends a session early. A service that fails takes nothing of what it has
-/// sent with it.
+/// Does the job; `is_over` ends a session early. A service that fails, or a disk that is full,
+/// takes nothing of what is there with it.
 pub(super) fn run(
     consumer: &mut Consumer,
     job: &RecordJob<'_>,
     is_over: &AtomicBool,
     out: &mut Out<'_, '_>,
 ) -> Result<Extent, Error> {
-    let extent = match read(consumer, job, is_over, out) {
-        Err(error) if out.has_written && !matches!(error, Error::Output(_)) => {
-            Extent::Broken(error)
+    let read = read(consumer, job, is_over, out);
+    match &mut out.target {
+        Target::File(file) => {
+            // What the service says matters less than that its end is missing.
+            match file.flush().map_err(Error::Output).and(read) {
+                Err(error) if file.has_packet() => Ok(Extent::Broken(error)),
+                read => read,
+            }
         }
-        read => read?,
-    };
-    if let Target::Stream(stream) = &mut out.target {
-        stream.settle(is_over).map_err(Error::Output)?;
+        Target::Stream(stream) => {
+            let extent = match read {
+                Err(error) if out.has_written && !matches!(error, Error::Output(_)) => {
+                    Extent::Broken(error)
+                }
+                read => read?,
+            };
+            stream.settle(is_over).map_err(Error::Output)?;
+            Ok(extent)
+        }
     }
-    Ok(extent)
 }
 
 /// Reads what the job is about.
@@ -209,17 +220,17 @@ impl<'a, 'n> Out<'a, 'n> {
             }
         }
         match &mut self.target {
-            Target::File(file) => file.write_all(packet)?,
+            Target::File(file) => file.write(packet)?,
             Target::Stream(stream) => stream.write_all(packet)?,
         }
         self.has_written = true;
         Ok(())
     }
 
-    /// Passes on what a pipe's reader may wait for.
+    /// Passes on what a pipe's reader may wait for, and what is there if the program is killed.
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.target {
-            Target::File(_) => Ok(()),
+            Target::File(file) => file.flush(),
             Target::Stream(stream) => stream.flush(),
         }
     }
