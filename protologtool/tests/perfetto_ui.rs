@@ -206,6 +206,60 @@ fn edges_of_spans_that_were_lost_are_repaired_and_marked() {
     );
 }
 
+/// Spans of a program without templates: a slice has the id of its own alone. One has a name.
+const STRIPPED_SPANS: &str = r#"
+@1 snapshot(real=1795199221000000000, mono=1000000000, boot=1000000000)
+@1 group(1, "app::Log::Net", "Net")
+@1 with_names(0x11, INFO, 1, "request %s in %d", "path") message(0x12, INFO, 1, "lookup", "a.rs:2")
+@2 cleared snapshot(64=1000000000, boot=1000000000, incremental=64) default_clock=64 info(4711, 4711, "main")
+@2 thread_track(21, 4711, 4711, "main")
+@2 needs ts=1000 begin(1="/index", 2=7, track=21, depth=0, of=0x11)
+@2 needs ts=1000 begin(track=21, depth=1, of=0x12)
+@2 needs ts=1000 end(track=21, depth=1)
+@2 needs ts=1000 begin("own", "app", 1=3, track=21, depth=1, of=0x11)
+@2 needs ts=1000 end(track=21, depth=1)
+@2 needs ts=1000 begin(1=4, track=21, depth=1, of=0x13)
+@2 needs ts=1000 end(track=21, depth=1)
+@2 needs ts=1000 end(track=21, depth=0)
+"#;
+
+#[test]
+fn slices_without_a_name_have_that_of_the_dictionary() {
+    let dir = temp_dir();
+    let trace = dir.path().join("app.pftrace");
+    fs::write(&trace, description::trace(STRIPPED_SPANS)).unwrap();
+    let output = merge(dir.path(), &["--perfetto-ui", "app.pftrace", "-o", "ui.pftrace"]);
+    assert!(output.status.success(), "{output:?}");
+    let slices = "select s.name, s.depth, s.dur, (select group_concat(key || '=' || display_value, ' ') from \
+                  (select * from args where arg_set_id = s.arg_set_id and key glob 'debug*' order by key)) as args \
+                  from slice s order by s.ts";
+    let rows = |trace: &Path| {
+        let tables = trace_processor(trace, &[slices])?;
+        let rows = tables[0].rows.iter().map(|row| Value::from(row.clone()).to_string());
+        Some(rows.collect::<Vec<_>>())
+    };
+    let Some(before) = rows(&trace) else { return };
+    assert!(before[0].starts_with("[null,0,"), "{before:?}");
+    let ui = dir.path().join("ui.pftrace");
+    let expected = [
+        r#"["request",0,7000,"debug.2=7 debug.path=/index"]"#,
+        r#"["lookup",1,1000,null]"#,
+        r#"["own",1,1000,"debug.1=3"]"#,
+        r#"[null,1,1000,"debug.1=4"]"#,
+    ];
+    assert_eq!(rows(&ui).unwrap(), expected);
+    // Our reader shows the same of both, and a second merge changes nothing.
+    let spans = |trace: &str| {
+        let mut read = Command::new(env!("CARGO_BIN_EXE_protologtool"));
+        read.args(["read-log", "--spans", trace]).current_dir(dir.path());
+        String::from_utf8(read.output().unwrap().stdout).unwrap()
+    };
+    assert_eq!(spans("app.pftrace"), spans("ui.pftrace"));
+    let output = merge(dir.path(), &["--perfetto-ui", "ui.pftrace", "-o", "again.pftrace"]);
+    assert!(output.status.success(), "{output:?}");
+    assert!(fs::read(&ui).unwrap() == fs::read(dir.path().join("again.pftrace")).unwrap());
+}
+
 /// A trace of a container's first process, with a span and a message.
 fn of_container(name: &str, fingerprint: u64, late: u64, length: u64) -> Vec<u8> {
     let begin = 1_000_000_000 + late;

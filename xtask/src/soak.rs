@@ -38,7 +38,8 @@ pub(crate) const STEPS: [NamedStep; 22] = [
             // Each way of setting up a session, so that it is as many in all.
             let crash = "--release --package=protolog-rt --test=crash --features=compression --";
             tests_with(crash, &[(ROUNDS, "100")])?;
-            let tool = "--release --package=protolog-tool --test=java_runtime --test=record -- killed";
+            let tool =
+                "--release --package=protolog-tool --test=java_runtime --test=record -- killed";
             tests_with(tool, &[(ROUNDS, "50")])
         },
     ),

@@ -27,6 +27,7 @@ mod survey;
 
 pub use error::MergeError;
 pub use merge_input::MergeInput;
+pub(crate) use packet_contents::{encoded, fields};
 
 use crate::damage::limits::Limits;
 use crate::damage::{hole, resync};

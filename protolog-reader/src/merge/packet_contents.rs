@@ -105,7 +105,7 @@ pub(super) fn without(bytes: &[u8], number: u32) -> Vec<u8> {
 }
 
 /// The fields of a packet that was read before, each with its bytes.
-pub(super) fn fields(bytes: &[u8]) -> impl Iterator<Item = (Field<'_>, &[u8])> {
+pub(crate) fn fields(bytes: &[u8]) -> impl Iterator<Item = (Field<'_>, &[u8])> {
     let (mut reader, mut from) = (Reader::new(bytes), 0);
     std::iter::from_fn(move || {
         let field = reader.next()?.ok()?;
@@ -117,7 +117,7 @@ pub(super) fn fields(bytes: &[u8]) -> impl Iterator<Item = (Field<'_>, &[u8])> {
 }
 
 /// The bytes of a field.
-pub(super) fn encoded(
+pub(crate) fn encoded(
     write: impl for<'a, 'b> FnOnce(&'b mut Message<'a, Heap>) -> &'b mut Message<'a, Heap>,
 ) -> Vec<u8> {
     let mut writer = Writer::new(Heap::new());

@@ -5,5 +5,6 @@ mod json_fields;
 mod json_members;
 mod json_spans;
 pub(crate) mod perfetto_ui;
+mod slice_names;
 pub(crate) mod summary;
 pub(crate) mod text;

@@ -8,8 +8,9 @@
 //! A trace that has such packets gets new ones in their place, with the counters that they had.
 //!
 //! Invariants: all is appended, on sequences that the trace does not have, in packets whose first
-//! field says what they are for. So they are found again, and replaced. What needs the wall clock,
-//! as the times of Android's logs do, is counted where the trace does not know it.
+//! field says what they are for. So they are found again, and replaced. Only slices without a name
+//! get one where they are. What needs the wall clock, as the times of Android's logs do, is counted
+//! where the trace does not know it.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -30,6 +31,7 @@ use crate::log::entry::Entry;
 use crate::log::log_items::Item;
 use crate::log::render::Rendering;
 use crate::log::values::beginning;
+use crate::output::slice_names;
 use crate::sequences::thread::Thread;
 use crate::spans::slices::SliceRepair;
 use crate::traces::read_error::{ReadError, ReadErrorKind};
@@ -122,6 +124,7 @@ pub fn for_perfetto_ui(
     let counters: Vec<CounterArg> = counters.iter().cloned().chain(kept).collect();
     let limits = Limits::of_expansion(trace.len() as u64, expansion);
     let log = Trace::from_bytes(trace.clone()).with_limits(limits).with_slices().read()?;
+    trace = slice_names::with_names(trace, log.dictionary());
     let added = write(&log, &counters, &mut trace).map_err(ReadErrorKind::Io)?;
     Ok((trace, added))
 }

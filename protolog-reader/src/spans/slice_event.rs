@@ -23,7 +23,7 @@ const ARG_NAMES: u32 = 3;
 /// `TrackEvent.category_iids`
 const CATEGORY_IIDS: u32 = 3;
 /// `TrackEvent.name_iid`
-const NAME_IID: u32 = 10;
+pub(crate) const NAME_IID: u32 = 10;
 /// `DebugAnnotation.name_iid`
 const ARG_NAME_IID: u32 = 1;
 /// `TracePacketDefaults.track_event_defaults`

@@ -226,18 +226,23 @@ fn encode_other(out: &mut Fields<'_>, element: &Element) {
 }
 
 /// The numbers beside the event of a slice.
-const BESIDE: [(&str, u32); 4] = [
+const BESIDE: [(&str, u32); 5] = [
     ("depth", packet::SLICE_DEPTH),
     ("number", packet::SPAN_NUMBER),
     ("busy", packet::SPAN_BUSY),
     ("age", packet::SPAN_AGE),
+    ("of", packet::SPAN_MESSAGE),
 ];
 
 fn encode_beside(out: &mut Fields<'_>, element: &Element) {
     for (key, value) in &element.args {
         let field = BESIDE.iter().find(|(name, _)| key.as_deref() == Some(name));
-        if let (Some((_, field)), Atom::Int(number)) = (field, value) {
-            out.uint64(*field, *number as u64);
+        match (field, value) {
+            (Some((_, packet::SPAN_MESSAGE)), Atom::Int(id)) => {
+                out.fixed64(packet::SPAN_MESSAGE, *id as u64);
+            }
+            (Some((_, field)), Atom::Int(number)) => drop(out.uint64(*field, *number as u64)),
+            _ => {}
         }
     }
 }
