@@ -78,6 +78,21 @@ fn samples_stand_for_what_was_passed_over() {
     }
 }
 
+#[test]
+fn messages_of_a_request_are_found_by_its_id() {
+    let dir = temp_dir();
+    fs::write(dir.path().join("app.pftrace"), trace()).unwrap();
+    exported(dir.path(), &["app.pftrace"]);
+    let messages = messages_of(trace());
+    let count = |id: &str| messages.iter().filter(|it| it["request"] == id).count();
+    assert!(count("GET /7") == 1 && count("GET /8") > 5);
+    let sql = "select count(*) filter (request = 'GET /7'), count(*) filter (request = 'GET /8'), count(request) from log";
+    let Some(line) = query(&dir.path().join("archive"), sql) else { return };
+    let all = messages.iter().filter(|it| it["request"].is_string()).count();
+    let counts: [usize; 3] = serde_json::from_str(&line).unwrap();
+    assert_eq!(counts, [count("GET /7"), count("GET /8"), all]);
+}
+
 /// Every conversion, by the view, and by the function that takes an id.
 #[test]
 fn messages_are_rendered_as_by_read_log() {

@@ -49,6 +49,7 @@ fn each_message_arrives_once_with_its_parts() {
     assert_eq!(of("log.record.template.parameter.0"), 7);
     assert_eq!(of("log.record.template.parameter.1"), "example.org");
     assert_eq!((of("round"), of("host")), (7.into(), Value::Null));
+    assert_eq!(of("protolog.request"), "GET /7");
     assert_eq!(of("code.file.path"), "tests/common/mod.rs");
     assert!(of("code.line.number").is_number() && of("thread.id").is_number());
     assert!(one["resource"]["process.pid"].is_number());
@@ -59,6 +60,8 @@ fn each_message_arrives_once_with_its_parts() {
     let packet = records.iter().find(packet).unwrap();
     assert_eq!(packet["attributes"]["protolog.rate"], "2/3");
     assert!(one["attributes"]["protolog.rate"].is_null());
+    let of_request = records.iter().filter(|it| it["attributes"]["protolog.request"].is_string());
+    assert_eq!(of_request.count(), expected.iter().filter(|it| it["request"].is_string()).count());
     let stack = records.iter().find(|it| it["body"] == "/var/log is full").unwrap();
     assert!(stack["attributes"]["code.stacktrace"].is_string());
     let unsigned = |it: &&Value| it["attributes"]["log.record.template.parameter.3"].is_string();

@@ -17,7 +17,7 @@ set variable protolog_columns = (
                 'time TIMESTAMPTZ_NS, boot_offset BIGINT, tie INTEGER, time_guessed BOOLEAN, source VARCHAR, host VARCHAR, '
                 || 'pid BIGINT, tid BIGINT, process VARCHAR, thread VARCHAR, id VARCHAR, variant INTEGER, level VARCHAR, '
                 || 'unsigned_args BIGINT, message_guessed BOOLEAN, stack_trace VARCHAR, text VARCHAR, args VARCHAR, '
-                || 'rate_kept BIGINT, rate_of BIGINT, rate_by BIGINT'
+                || 'rate_kept BIGINT, rate_of BIGINT, rate_by BIGINT, request VARCHAR'
             ),
             (
                 'losses',
@@ -253,7 +253,7 @@ create or replace view spans as from protolog_files('spans');
 create or replace view messages as
     select
         time, epoch_ns(time) + boot_offset as boot_time, tie, time_guessed, source, host, pid, tid, process, thread, id, variant, level,
-        unsigned_args, message_guessed, stack_trace, text, args, coalesce(rate_of / rate_kept, 1) as weight, date, program, build,
+        unsigned_args, message_guessed, stack_trace, text, args, coalesce(rate_of / rate_kept, 1) as weight, request, date, program, build,
         [*columns('^s[0-9]+$')] as texts,
         [*columns('^i[0-9]+$')] as integers,
         [*columns('^f[0-9]+$')] as floats,
@@ -268,7 +268,7 @@ create or replace view messages as
 create or replace view log as
     select
         m.time, m.boot_time, m.tie, m.host, m.program, m.build, m.date, m.pid, m.tid, m.process, m.thread,
-        m.level, t.tag, t.log_group, m.id, t.template, t.location, m.stack_trace, m.source, m.weight,
+        m.level, t.tag, t.log_group, m.id, t.template, t.location, m.stack_trace, m.source, m.weight, m.request,
         m.texts, m.integers, m.floats, m.bools,
         coalesce(m.text, protolog_render(t.pieces, m.arguments)) as message
     from messages m

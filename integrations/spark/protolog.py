@@ -27,7 +27,8 @@ _INFERENCE = "spark.sql.sources.partitionColumnTypeInference.enabled"
 _COLUMNS = {
     "messages": "time bigint, boot_offset bigint, tie int, time_guessed boolean, source string, host string, pid bigint,"
     " tid bigint, process string, thread string, id string, variant int, level string, unsigned_args bigint,"
-    " message_guessed boolean, stack_trace string, text string, args string, rate_kept bigint, rate_of bigint, rate_by bigint",
+    " message_guessed boolean, stack_trace string, text string, args string, rate_kept bigint, rate_of bigint, rate_by bigint,"
+    " request string",
     "losses": "time bigint, boot_offset bigint, time_guessed boolean, source string, host string, pid bigint, tid bigint,"
     " process string, thread string, reason string, log_group string, count bigint, duration bigint, after_messages bigint,"
     " place bigint, level string, passed_over bigint",
@@ -211,7 +212,7 @@ def _messages(table):
     return table.select(
         "time", "time_ns", (F.col("time_ns") + F.col("boot_offset")).alias("boot_time"), "tie", "time_guessed",
         "source", "host", "pid", "tid", "process", "thread", "id", "variant", "level", "unsigned_args",
-        "message_guessed", "stack_trace", "text", "args", _weight().alias("weight"), "date", "program", "build",
+        "message_guessed", "stack_trace", "text", "args", _weight().alias("weight"), "request", "date", "program", "build",
         arguments("s").alias("texts"),
         arguments("i").alias("integers"),
         arguments("f").alias("floats"),
@@ -247,7 +248,7 @@ def _log(messages, templates, kinds):
     return _with_templates(messages, templates).select(
         "m.time", "m.time_ns", "m.boot_time", "m.tie", "m.host", "m.program", "m.build", "m.date", "m.pid", "m.tid",
         "m.process", "m.thread", "m.level", "t.tag", "t.log_group", "m.id", "t.template", "t.location", "m.stack_trace",
-        "m.source", "m.weight", *arguments, F.coalesce(F.col("m.text"), rendered).alias("message"),
+        "m.source", "m.weight", "m.request", *arguments, F.coalesce(F.col("m.text"), rendered).alias("message"),
     )  # fmt: skip
 
 

@@ -102,6 +102,7 @@ impl MessageRows {
             rate.map(Rate::kept).into(),
             rate.map(Rate::of).into(),
             rate.and_then(Rate::by).map(i64::from).into(),
+            entry.request().into(),
         ];
         cells.resize(FIXED_COLUMNS + self.arguments.iter().sum::<usize>(), Cell::Null);
         if is_usual {

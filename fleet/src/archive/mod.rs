@@ -84,7 +84,7 @@ pub(crate) fn export(trace: &mut TraceLog, labels: &Labels, root: &Path) -> Resu
 }
 
 /// The way in which rows are written: another number where one version of the program has two.
-const LAYOUT: u32 = 5;
+const LAYOUT: u32 = 6;
 
 /// The number that tells the rows of this export from those of another one of the same trace, which
 /// has grown or was mended since, or was exported with another dictionary, by another name of the

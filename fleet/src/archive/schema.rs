@@ -52,10 +52,11 @@ const MESSAGES: &str = "
     OPTIONAL BYTE_ARRAY args (STRING);
     OPTIONAL INT64 rate_kept;
     OPTIONAL INT64 rate_of;
-    OPTIONAL INT64 rate_by;";
+    OPTIONAL INT64 rate_by;
+    OPTIONAL BYTE_ARRAY request (STRING);";
 
 /// The number of these columns.
-pub(crate) const FIXED_COLUMNS: usize = 21;
+pub(crate) const FIXED_COLUMNS: usize = 22;
 
 /// Rows of `messages` are sorted by id, variant and first text in each row group, unless messages
 /// share these texts: the arguments of a template are side by side, and texts with the same

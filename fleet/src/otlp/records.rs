@@ -180,6 +180,9 @@ impl Recorder {
             let rate = rate.to_string();
             attribute(&mut buffer, record::ATTRIBUTES, "protolog.rate", Arg::Str(&rate));
         }
+        if let Some(request) = entry.request() {
+            attribute(&mut buffer, record::ATTRIBUTES, "protolog.request", Arg::Str(request));
+        }
         let scope = form.scope.clone();
         self.count(&service, (entry.time(), values.message_id()), &args, out);
         let uid = uid(&self.source, entry.time(), thread, "", number);

@@ -119,12 +119,13 @@ pub(crate) fn break_files(archive: &Path) -> Vec<String> {
     broken.collect()
 }
 
-/// The file with the templates of a build, whose name begins so.
+/// The file with the templates of a build, or of any one if its name is empty.
 pub(crate) fn templates_of(archive: &Path, build: &str) -> PathBuf {
     let mut files = walk(&archive.join("templates")).into_iter();
     let is_of_build = |path: &PathBuf| {
         let path = path.to_str().unwrap();
-        path.contains(&format!("/build={build}")) && !path.ends_with("/none.parquet")
+        let is_of_another = path.ends_with("/none.parquet") || path.contains("/program=foreign/");
+        !is_of_another && (build.is_empty() || path.contains(&format!("/build={build}/")))
     };
     files.find(is_of_build).unwrap()
 }
@@ -298,7 +299,12 @@ fn log_all(path: &Path, blocks: u32) -> Result<bool, Error> {
     let (host, path) = ("example.org", PathBuf::from("/var/log"));
     for round in 0..200_i64 {
         let (unsigned, float) = (u64::MAX - round as u64, round as f64 / 7.0);
+        // One message in it, and those of a whole round.
+        let request = protolog_rt::Request::new(format_args!("GET /{round}"));
+        let of_round = (round % 20 == 8).then(|| request.enter());
+        let of_message = (round % 10 == 7).then(|| request.enter());
         v!(TestLog::Net, "round %d of %s", round = round, host);
+        drop(of_message);
         d!(TestLog::Net, "[%05d] [%x] [%o] [%3d] 100%%", -round, -round, round, unsigned);
         i!(TestLog::Net, "%f %e %g [%8.3f] [%08.2f]", float, float, float, -float, float);
         w!(TestLog::Net, "%b and %6b, [%12s] [%.3s]", round % 2 == 0, true, "größe", host);
@@ -310,6 +316,7 @@ fn log_all(path: &Path, blocks: u32) -> Result<bool, Error> {
         if round % 50 == 0 {
             wtf!(TestLog::Disk, "%s is full", path.display());
         }
+        drop(of_round);
     }
     // More than the buffer takes.
     let long = "x".repeat(4 << 10);

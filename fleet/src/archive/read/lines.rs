@@ -27,6 +27,9 @@ pub(super) fn line(item: ItemRow<'_>, templates: &Templates) -> Option<String> {
 
 fn message(item: ItemRow<'_>, templates: &Templates) -> String {
     let mut line = start(item, "message");
+    if let Some(request) = item.text("request") {
+        push_member(&mut line, "request", request);
+    }
     let id = item.text("id").unwrap_or_default();
     let template = templates.get(&(id.to_owned(), item.int("variant").unwrap_or(0)));
     if let Some(template) = template {

@@ -17,7 +17,7 @@ use std::io::{self, Write};
 use foldhash::HashMap;
 use protolog_core::schema::{
     clock, clock_id, clock_snapshot, group, interned_data, interned_string, message, message_data,
-    message_hints, packet, process_descriptor, sequence_flags, sequence_info, track_event,
+    message_hints, packet, process_descriptor, request, sequence_flags, sequence_info, track_event,
     viewer_config,
 };
 use protolog_core::{Arg, Conversion, Level, ParamKind, Template};
@@ -52,6 +52,8 @@ pub(super) struct TraceMaker<'a> {
     sequences: u32,
     /// The threads of which a span ended whose end was lost, where no event has shown it yet.
     over: Vec<ThreadName>,
+    /// The numbers of requests, from 1, by their ids.
+    requests: HashMap<String, u64>,
 }
 
 /// The values that rows of one message share.
@@ -77,6 +79,8 @@ struct ThreadState {
     /// Ids of strings, and of stack traces.
     strings: [HashMap<String, u64>; 2],
     tracks: Tracks,
+    /// The request of the last message.
+    request: Option<String>,
 }
 
 impl<'a> TraceMaker<'a> {
@@ -119,6 +123,7 @@ impl<'a> TraceMaker<'a> {
             offset: None,
             sequences: TRACE,
             over: Vec::new(),
+            requests: HashMap::default(),
         })
     }
 
@@ -246,7 +251,26 @@ impl<'a> TraceMaker<'a> {
         Ok(fingerprint)
     }
 
+    /// Writes the mark of the request that a message belongs to, unless the thread is in it.
+    fn write_request(&mut self, item: ItemRow<'_>, name: &ThreadName) -> io::Result<()> {
+        let Some(thread) = self.threads.get_mut(name) else { return Ok(()) };
+        let id = item.text("request");
+        if thread.request.as_deref() == id {
+            return Ok(());
+        }
+        thread.request = id.map(str::to_owned);
+        let next = self.requests.len() as u64 + 1;
+        let number = id.map(|id| *self.requests.entry(id.to_owned()).or_insert(next));
+        self.to.write_with(thread.sequence, |packet| {
+            let mut mark = packet.nested(packet::REQUEST);
+            if let (Some(number), Some(id)) = (number, id) {
+                mark.uint64(request::NUMBER, number).bytes(request::ID, id.as_bytes());
+            }
+        })
+    }
+
     fn write_entry(&mut self, item: ItemRow<'_>, name: &ThreadName) -> io::Result<()> {
+        self.write_request(item, name)?;
         let Self { to, templates, threads, .. } = self;
         let Some(thread) = threads.get_mut(name) else { return Ok(()) };
         let id = item.text("id").unwrap_or_default();
