@@ -12,6 +12,7 @@ mod layout;
 mod perfetto;
 mod pictures;
 mod printing;
+mod requests;
 mod search;
 mod served;
 mod spans;

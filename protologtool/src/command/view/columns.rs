@@ -1,9 +1,9 @@
 //! The log as columns, the form in which a page takes it: small, and quick to take apart into typed
 //! arrays.
 //!
-//! Seven parts, each after its size in four bytes (little endian): JSON with all that many items
+//! Eight parts, each after its size in four bytes (little endian): JSON with all that many items
 //! share (messages, groups, threads, the texts of losses), five columns with a value for each item
-//! in the order of time, and the spans.
+//! in the order of time, the spans, and the requests, a column that may be empty.
 //!
 //! | column | value |
 //! |---|---|
@@ -12,6 +12,7 @@
 //! | threads | index |
 //! | arguments | of a message: with [`STACK`] the index of a text; then a code for each conversion of its template, or with [`WHOLE`] the index of the whole text |
 //! | texts | size in bytes, UTF-8 |
+//! | requests | 0, or the number of the message's request, from 1 |
 //!
 //! A span has, in this order:
 //!
@@ -29,6 +30,7 @@
 //! `read-log` prints: where they would not be (missing or extra values, a message in no
 //! dictionary), the whole text stands in the columns.
 
+mod requests;
 mod template;
 mod values;
 
@@ -38,6 +40,7 @@ use protolog_reader::{
     Arg, Entry, Item, Log, Loss, LossCause, LossReason, Message, Rendering, SpanSlice, Thread,
     Values,
 };
+use requests::RequestColumn;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::fmt;
@@ -127,6 +130,7 @@ struct Columns<'a> {
     threads: Vec<u8>,
     args: Vec<u8>,
     texts: Texts,
+    requests: RequestColumn<'a>,
     slices: Vec<u8>,
     slice_count: u64,
     last_slice: i64,
@@ -165,6 +169,7 @@ impl<'a> Columns<'a> {
             threads: Vec::new(),
             args: Vec::new(),
             texts: Texts::default(),
+            requests: RequestColumn::default(),
             slices: Vec::new(),
             slice_count: 0,
             last_slice: 0,
@@ -181,6 +186,7 @@ impl<'a> Columns<'a> {
     }
 
     fn entry(&mut self, entry: &Entry<'a>) {
+        self.requests.push(self.items, entry.request());
         self.begin(entry.time(), entry.thread());
         let values = entry.values();
         let index = self.message(&values);
@@ -206,6 +212,7 @@ impl<'a> Columns<'a> {
     }
 
     fn loss(&mut self, loss: &'a Loss) {
+        self.requests.push(self.items, None);
         self.begin(loss.time, self.log.thread_of(loss));
         varint(&mut self.heads, (self.losses.len() as u64) << 1 | 1);
         self.losses.push(loss.describe(self.log.dictionary()));
@@ -365,8 +372,8 @@ impl<'a> Columns<'a> {
 
     /// Looks whether the columns so far fit, before they take more memory.
     fn check_size(&self, most: u64) -> Result<(), TooMuch> {
-        let Self { times, heads, threads, args, texts, slices, .. } = self;
-        let parts = [times, heads, threads, args, texts.bytes(), slices];
+        let Self { times, heads, threads, args, texts, slices, requests, .. } = self;
+        let parts = [times, heads, threads, args, texts.bytes(), slices, requests.bytes()];
         let size: u64 = parts.into_iter().map(|part| part.len() as u64).sum();
         if size > most { Err(TooMuch::Bytes) } else { Ok(()) }
     }
@@ -389,11 +396,12 @@ impl<'a> Columns<'a> {
             "losses": self.losses,
             "problems": problems,
             "lost": self.lost,
+            "requests": self.requests.ids(),
         });
         let meta = meta.to_string().into_bytes();
-        let texts = self.texts.bytes();
-        let parts =
-            [&meta, &self.times, &self.heads, &self.threads, &self.args, texts, &self.slices];
+        let (texts, requests) = (self.texts.bytes(), self.requests.bytes());
+        let (times, heads, threads) = (&self.times, &self.heads, &self.threads);
+        let parts = [&meta, times, heads, threads, &self.args, texts, &self.slices, requests];
         let mut all = Vec::with_capacity(parts.iter().map(|part| part.len() + 4).sum());
         for part in parts {
             all.extend((part.len() as u32).to_le_bytes());

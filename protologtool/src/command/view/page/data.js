@@ -64,7 +64,7 @@ class LogData {
       return bytes.subarray(from, at);
     };
     this.meta = JSON.parse(new TextDecoder().decode(part()));
-    const [times, heads, threads, args, texts, slices] = [part(), part(), part(), part(), part(), part()];
+    const [times, heads, threads, args, texts, slices, requests] = [part(), part(), part(), part(), part(), part(), part()];
     const n = this.meta.items;
     this.n = n;
     this.time = new Float64Array(n);
@@ -86,6 +86,7 @@ class LogData {
       if (!this.isLoss(i)) this.skipArgs(i);
     }
     this.readSlices(slices);
+    this.readRequests(new VarintReader(requests));
     this.levels = this.meta.messages.map((message) => {
       const level = LEVELS.indexOf(message.level);
       return level < 0 ? UNKNOWN_LEVEL : level;
@@ -173,6 +174,18 @@ class LogData {
     if (!Number.isFinite(this.first)) this.first = 0;
     this.last = last;
   }
+
+  /**
+   * Reads the number of each item's request, from 1; 0 for none. There are none of a log without
+   * requests.
+   */
+  readRequests(reader) {
+    this.requests = this.meta.requests.length === 0 ? null : new Uint32Array(this.n);
+    for (let i = 0; this.requests !== null && i < this.n; i++) this.requests[i] = reader.next();
+  }
+
+  /** The id of the request that an item belongs to; null for none. */
+  requestOf(i) { return this.meta.requests[(this.requests?.[i] ?? 0) - 1] ?? null; }
 
   /** The end of a span; that of all where it has none. */
   sliceEnd(slice) {

@@ -54,6 +54,15 @@ class Detail {
     if (data.isGuess(item)) fact("", "a guess from neighbouring packets");
     fact("thread", `${threadText(thread)} of ${thread.process ?? "process"} ${thread.pid ?? "?"}`);
     fact("level", LEVEL_NAMES[data.level(item)]);
+    const request = data.requestOf(item);
+    if (request !== null) {
+      const isOnly = this.app.filter.chosen.requests.has(data.requests[item]);
+      fact("request", request);
+      facts.lastElementChild.append(" ", element("button", {
+        type: "button", class: "request", title: isOnly ? "Show all requests (r)" : "Show only this request (r)", "aria-pressed": String(isOnly),
+        on: { click: () => this.app.onlyRequest() },
+      }, "only"));
+    }
     if (message) {
       fact("group", `${group.name}${group.tag && group.tag !== shortName(group.name) ? `, tag ${group.tag}` : ""}`);
       fact("template", message.template);

@@ -1,4 +1,5 @@
-// The facets to choose by: each takes the items apart, all by their message or all by their thread.
+// The facets to choose by: each takes the items apart, by their message, their thread or their
+// request.
 // Losses count as the messages of one more message, `lost`.
 
 const LOST = "!";
@@ -8,7 +9,7 @@ const LOST = "!";
  * (`isUseful`).
  */
 function makeFacets(data) {
-  const { messages, groups, threads } = data.meta, lost = messages.length;
+  const { messages, groups, threads, requests } = data.meta, lost = messages.length;
   const byMessage = (of, ofLost) => Uint32Array.from({ length: lost + 1 }, (_, message) => message === lost ? ofLost : of(messages[message], message));
   const tags = [...new Set(groups.map((group) => group.tag))];
   const processes = [...new Map(threads.map((thread) => [processKey(thread), thread])).values()];
@@ -44,6 +45,12 @@ function makeFacets(data) {
       thread: Uint32Array.from(threads.keys()),
       key: (thread) => threadKey(threads[thread]), label: (thread) => threadText(threads[thread]),
       more: (thread) => processes.length < 2 ? "" : processText(threads[thread]),
+    },
+    {
+      name: "requests", param: "request", title: "Request", size: requests.length + 1, isUseless: requests.length === 0,
+      request: Uint32Array.from({ length: requests.length + 1 }, (_, request) => request),
+      // An id may be any text.
+      key: (request) => request === 0 ? "" : `=${requests[request - 1]}`, label: (request) => request === 0 ? "in no request" : requests[request - 1],
     },
     {
       name: "templates", param: "template", title: "Template", size: lost + 1,

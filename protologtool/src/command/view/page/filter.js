@@ -45,7 +45,7 @@ class LogFilter {
     if (!set.delete(choice)) set.add(choice);
   }
 
-  /** For each message, or each thread, the facets that refuse it, a bit each. */
+  /** For each message, each thread, or each request, the facets that refuse it, a bit each. */
   refusals(by, size) {
     const refused = new Uint8Array(size);
     this.facets.forEach((facet, bit) => {
@@ -85,12 +85,14 @@ class LogFilter {
     const end = this.to === null ? data.n : data.firstAt(this.to);
     const kinds = meta.messages.length + 1;
     const byMessage = this.refusals("message", kinds), byThread = this.refusals("thread", meta.threads.length);
-    const ofMessage = new Uint32Array(kinds), ofThread = new Uint32Array(meta.threads.length);
+    const byRequest = this.refusals("request", meta.requests.length + 1), { requests } = data;
+    const ofMessage = new Uint32Array(kinds), ofThread = new Uint32Array(meta.threads.length), ofRequest = new Uint32Array(meta.requests.length + 1);
     const shown = new Uint32Array(Math.max(end - first, 0));
     let size = 0, matches = 0;
     for (let i = first; i < end; i++) {
       if ((i & 255) === 0 && !await pause(TEXTS_PART + (1 - TEXTS_PART) * (i - first) / (end - first))) return false;
-      const message = data.kind(i), thread = data.thread[i], refused = byMessage[message] | byThread[thread];
+      const message = data.kind(i), thread = data.thread[i], request = requests === null ? 0 : requests[i];
+      const refused = byMessage[message] | byThread[thread] | byRequest[request];
       // An item that two facets refuse would be shown by no single choice.
       if ((refused & (refused - 1)) !== 0) continue;
       const isMatch = search === null || search.matches(i);
@@ -100,14 +102,16 @@ class LogFilter {
         shown[size++] = i;
         ofMessage[message]++;
         ofThread[thread]++;
+        ofRequest[request]++;
       } else {
         const at = 31 - Math.clz32(refused), facet = facets[at];
-        counts[at][facet.message ? facet.message[message] : facet.thread[thread]]++;
+        counts[at][facet.message?.[message] ?? facet.thread?.[thread] ?? facet.request[request]]++;
       }
     }
     facets.forEach((facet, at) => {
       ofMessage.forEach((count, message) => { if (facet.message) counts[at][facet.message[message]] += count; });
       ofThread.forEach((count, thread) => { if (facet.thread) counts[at][facet.thread[thread]] += count; });
+      ofRequest.forEach((count, request) => { if (facet.request) counts[at][facet.request[request]] += count; });
       this.counts[facet.name] = counts[at];
     });
     this.shown = shown.subarray(0, size);

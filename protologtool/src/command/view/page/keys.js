@@ -16,6 +16,7 @@ const KEYS = [
   [["t"], "next message of the same thread", (app) => app.seek(1, (item) => app.isSameThread(item), "no message of this thread after this")],
   [["T"], "previous message of the same thread", (app) => app.seek(-1, (item) => app.isSameThread(item), "no message of this thread before this")],
   [["s"], "only messages of this template, or all", (app) => app.onlyTemplate()],
+  [["r"], "only messages of this request, or all", (app) => app.onlyRequest()],
   [["b"], "keep a bookmark, or remove it", (app) => app.bookmark()],
   [["]"], "next bookmark", (app) => app.seek(1, (item) => app.bookmarks.has(item), "no bookmark after this")],
   [["["], "previous bookmark", (app) => app.seek(-1, (item) => app.bookmarks.has(item), "no bookmark before this")],

@@ -221,6 +221,14 @@ class App {
     return this.refresh();
   }
 
+  /** Chooses the request of the chosen message, and no other one; all of them if that is chosen. */
+  onlyRequest() {
+    const request = this.chosen === null ? 0 : this.data.requests?.[this.chosen] ?? 0;
+    if (request === 0) return this.note(this.chosen === null ? "choose a message first" : "this message is in no request");
+    const isOnly = this.filter.chosen.requests.has(request);
+    return this.chooseOnly("requests", () => isOnly ? [] : [request]);
+  }
+
   onlyTemplate() {
     if (this.chosen === null) return this.note("choose a message first");
     const template = this.data.kind(this.chosen), isOnly = this.filter.chosen.templates.has(template);
@@ -318,7 +326,7 @@ class App {
     const { data } = this, message = data.messageOf(item), group = data.groupOf(item), thread = data.threadOf(item);
     const rest = {
       ts_guessed: data.isGuess(item) || undefined, time: isoText(data.wall(item)), pid: thread.pid ?? undefined, tid: thread.tid ?? undefined,
-      thread: thread.name ?? undefined, process: thread.process ?? undefined,
+      thread: thread.name ?? undefined, process: thread.process ?? undefined, request: data.requestOf(item) ?? undefined,
     };
     if (message) {
       const isKnown = data.level(item) !== UNKNOWN_LEVEL;
