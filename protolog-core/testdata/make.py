@@ -1,4 +1,4 @@
-"""Makes ids.tsv, named_ids.tsv and xxh3.tsv with the PyPI package xxhash, packets.tsv, sampled.tsv and session.tsv by protobuf's rules, randomness.tsv with xxhash and W3C's trace ids, gaps.tsv by the published
+"""Makes ids.tsv, named_ids.tsv and xxh3.tsv with the PyPI package xxhash, packets.tsv, sampled.tsv, marks.tsv and session.tsv by protobuf's rules, randomness.tsv with xxhash and W3C's trace ids, gaps.tsv by the published
 SplitMix64 and Python's logarithms, numbers.tsv with Python's own `%`, which rounds and pads as C's printf does, and controls.tsv from Python's tables of
 Unicode: implementations that share no code with ours.
 
@@ -30,6 +30,23 @@ PACKETS = [
     ["a", "grün €"],
     [1, "a", 2.5, True],
     ["long " * 40, 7, "b"],
+]
+
+# Requests: their numbers, 0 for none, and ids. One has at most 64 bytes.
+MARKS = [
+    (0, ""),
+    (1, ""),
+    (1, "GET /cart/17"),
+    (127, "7"),
+    (128, "grün €"),
+    (2**32, "a b/c?d=e"),
+    (2**48, "x" * 64),
+    (2**48, "x" * 65),
+    (3, "ä" * 32),
+    (4, "ä" * 33),
+    (5, "€" * 22),
+    (6, "1" + "€" * 22),
+    (7, "𝄞" * 40),
 ]
 
 # Messages that were sampled: so many of so many were kept, 0 by chance, or by the argument of this number; and their arguments.
@@ -195,6 +212,17 @@ def sampled():
         yield f"{rate}\t{','.join(map(shown, args))}\t{packet(args, (kept, of, by)).hex()}"
 
 
+def marks():
+    """A request's number, the program's id of it, and the packet that says that messages belong to it."""
+    yield "number\tid\tpacket"
+    for number, id in MARKS:
+        cut = id.encode()
+        if len(cut) > 64:
+            cut = cut[:61].decode(errors="ignore").encode() + "…".encode()
+        named = (b"\x08" + varint(number) if number else b"") + (b"\x12" + varint(len(cut)) + cut if number else b"")
+        yield f"{number}\t{id}\t{(varint(1012 << 3 | 2) + varint(len(named)) + named).hex()}"
+
+
 def randomness():
     """The kind of a value, the value, and its randomness: the last 56 bits of a trace id, of another value those of a hash."""
     yield "kind\tvalue\trandomness"
@@ -307,6 +335,7 @@ def main():
     lines = ["args\tpacket", *("\t".join(row) for row in packets())]
     (folder / "packets.tsv").write_text("\n".join(lines) + "\n")
     (folder / "sampled.tsv").write_text("\n".join(sampled()) + "\n")
+    (folder / "marks.tsv").write_text("\n".join(marks()) + "\n")
     (folder / "randomness.tsv").write_text("\n".join(randomness()) + "\n")
     (folder / "gaps.tsv").write_text("\n".join(gaps()) + "\n")
     (folder / "session.tsv").write_text("\n".join(session()) + "\n")

@@ -172,3 +172,33 @@ pub(crate) fn current_request() -> Option<RequestMark> {
 pub(super) fn current_number() -> u64 {
     ENTERED.with(|scopes| scopes.current.get())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::FixedString;
+    use protozero::Reader;
+
+    /// The field of a packet, and what is in it.
+    fn parts(packet: &[u8]) -> (u32, Vec<u8>) {
+        let mut fields = Reader::new(packet).map(|field| field.expect("a field"));
+        let field = fields.next().expect("a mark");
+        assert!(fields.next().is_none());
+        (field.number, field.as_bytes().expect("a message").to_vec())
+    }
+
+    /// Java's tests have the same vectors; there the length has no more bytes than it needs.
+    #[test]
+    fn marks_match_the_vectors() {
+        let vectors = include_str!("../../../protolog-core/testdata/marks.tsv");
+        for row in vectors.lines().skip(1) {
+            let fields: Vec<&str> = row.split('\t').collect();
+            let mut id = FixedString::<MAX_ID>::new();
+            let mark = RequestMark::new(fields[0].parse().expect("a number"), id.print(&fields[1]));
+            let digits: Vec<&str> = fields[2].split_inclusive(|_| true).collect();
+            let bytes = digits.chunks(2).map(|it| u8::from_str_radix(&it.concat(), 16));
+            let expected: Vec<u8> = bytes.map(|byte| byte.expect("a byte")).collect();
+            assert_eq!(parts(mark.packet().bytes()), parts(&expected), "{row}");
+        }
+    }
+}

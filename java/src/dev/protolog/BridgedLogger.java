@@ -2,6 +2,7 @@ package dev.protolog;
 
 import dev.protolog.internal.groups.LoggerGroups;
 import dev.protolog.internal.text.BraceTemplate;
+import dev.protolog.internal.text.MessageText;
 import dev.protolog.internal.text.NamedTemplate;
 import dev.protolog.internal.text.NumberedText;
 import dev.protolog.internal.text.StackText;
@@ -19,12 +20,16 @@ import java.util.function.Supplier;
  * %s}, once for each template and sequence of types. A text without arguments is an argument of
  * {@code %s}, since it may be another one each time. Pairs follow the text as {@code key=value},
  * and keys are names of arguments to readers; the stack trace of an exception is a field of the
- * message.
+ * message. One with the key {@code request_id} names the {@link Request} that the message belongs
+ * to.
  *
  * <p>Invariants: no method throws; the number of templates is limited, beyond it texts are
  * formatted.
  */
 public final class BridgedLogger {
+    /** The pair that names a request, as the field of a span does for the bridge in Rust. */
+    private static final String REQUEST = "request_id";
+
     private final IProtoLogGroup group;
 
     private BridgedLogger(IProtoLogGroup group) {
@@ -61,7 +66,7 @@ public final class BridgedLogger {
      */
     public void logIfFormatted(
             LogLevel level, String template, Object[] args, String formatted, Throwable thrown, Map<String, ?> pairs, EventOrigin origin) {
-        record(level, thrown, origin, () -> {
+        record(level, thrown, pairs, origin, () -> {
             BraceTemplate.Message message = BraceTemplate.message(template, args, false, pairs, formatted);
             return message != null ? message : BraceTemplate.message(formatted, null, false, pairs);
         });
@@ -72,12 +77,12 @@ public final class BridgedLogger {
      * recorded as they are, without grouping, unless the template says how they look.
      */
     public void logNumbered(LogLevel level, String template, Object[] args, Throwable thrown, Map<String, ?> pairs, EventOrigin origin) {
-        record(level, thrown, origin, () -> NumberedText.isSpecial(template, args)
+        record(level, thrown, pairs, origin, () -> NumberedText.isSpecial(template, args)
                 ? BraceTemplate.message(NumberedText.format(template, args), null, true, pairs)
                 : BraceTemplate.message(template, args, true, pairs));
     }
 
-    private void record(LogLevel level, Throwable thrown, EventOrigin origin, Supplier<BraceTemplate.Message> template) {
+    private void record(LogLevel level, Throwable thrown, Map<String, ?> pairs, EventOrigin origin, Supplier<BraceTemplate.Message> template) {
         if (!isEnabled(level)) {
             return;
         }
@@ -85,7 +90,9 @@ public final class BridgedLogger {
             BraceTemplate.Message message = template.get();
             String trace = thrown == null ? null : StackText.of(thrown);
             NamedTemplate named = message.template();
-            UnprocessedCall.record(level, group, named.text(), named.names(), message.values(), trace, origin);
+            Object request = pairs == null ? null : pairs.get(REQUEST);
+            String id = request == null ? null : MessageText.textOf(request);
+            UnprocessedCall.record(level, group, named.text(), named.names(), message.values(), trace, origin, id);
         } catch (RuntimeException | Error e) {
             // Out of memory or of stack: the message is lost, the application goes on.
             Routing.lose(group, level, LossCause.BUFFER_FULL);

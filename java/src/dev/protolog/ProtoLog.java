@@ -85,6 +85,14 @@ public final class ProtoLog {
     }
 
     /**
+     * Enters a new {@link Request}: until what comes back is closed, what the thread logs belongs
+     * to it. {@code id} is a number, a path, the trace id of a header.
+     */
+    public static RequestScope request(Object id) {
+        return new Request(id).enter();
+    }
+
+    /**
      * True if a message of this group and level would be recorded or printed, to guard work that
      * only serves a message; or if a rule may switch on a single call of them.
      */

@@ -2,7 +2,10 @@ package dev.protolog;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.stream.Stream;
 
 /**
@@ -43,6 +46,7 @@ public final class Deployed implements Callable<Long> {
                 ProtoLogImpl.s(new IllegalStateException("unused"));
                 messages = session.stop().messages();
             }
+            keepNewest(directory);
             Init.stop();
             if (messages != 1 || directory.resolve("run").toFile().list().length > 0) {
                 throw new AssertionError(messages + " messages, or files of the socket");
@@ -53,8 +57,38 @@ public final class Deployed implements Callable<Long> {
             Init.stop();
             return messages;
         } finally {
+            // Nobody closes it: the thread stays in the request.
+            ProtoLog.request("left");
             try (Stream<Path> files = Files.walk(directory)) {
                 files.sorted((one, other) -> other.compareTo(one)).forEach(path -> path.toFile().delete());
+            }
+        }
+    }
+
+    /** Pins messages, has triggers of all kinds fire, and leaves requests and spans open. */
+    private static void keepNewest(Path directory) throws Exception {
+        Triggers triggers = Triggers.to(directory.resolve("app.pftrace")).onLevel(LogLevel.ERROR).onUncaught().onFailedRequest()
+                .after(Duration.ofMillis(1)).family("deployed");
+        ExecutorService own = Executors.newSingleThreadExecutor();
+        try (Session session = Session.builder().enableAll().bufferBytes(256 << 10).pin(new Pinned().level(LogLevel.ERROR)).triggers(triggers).start()) {
+            RequestScope scope = ProtoLog.request("open");
+            Span span = ProtoLog.span(Log.QUIET, "open");
+            ProtoLog.e(Log.QUIET, "pinned, in %s", span == null ? null : scope.id());
+            Request.wrapTasks(own).submit(() -> ProtoLog.i(Log.QUIET, "on another thread")).get();
+            scope.fail(new IllegalStateException("broken"));
+            Thread thread = new Thread(scope.request().wrap((Runnable) () -> {
+                throw new IllegalStateException("uncaught");
+            }));
+            thread.setUncaughtExceptionHandler((of, thrown) -> {});
+            thread.start();
+            thread.join();
+        } finally {
+            own.shutdown();
+        }
+        try (Stream<Path> files = Files.list(directory)) {
+            long written = files.filter(it -> it.getFileName().toString().matches("app\\.(error|failed-request)\\.2.*")).count();
+            if (written != 2) {
+                throw new AssertionError(written + " files of triggers");
             }
         }
     }

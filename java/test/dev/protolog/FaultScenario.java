@@ -335,6 +335,10 @@ final class FaultScenario {
         same("messages of the trace and the summary", trace.messages, summary.messages());
         same("losses of the trace and the summary", trace.lost(), summary.lost());
         same("messages that are there or counted", summary.messages() + summary.lost(), logged - notBegun);
+        if (trace.messages > 0) {
+            // Where a scope finds no memory, its messages belong to none.
+            same("messages belong to requests", trace.inRequests * 3 >= trace.messages, name.contains("in requests"));
+        }
         Map<Long, Integer> times = new HashMap<>();
         trace.numbers.forEach(number -> times.merge(number, 1, Integer::sum));
         same("messages that are there twice", times.keySet().stream().filter(number -> times.get(number) > 1).toList(), List.of());

@@ -31,7 +31,9 @@ public final class FaultSweep {
      * Calls that a short run tries in each state of a session that streams; the first one in
      * others, too.
      */
-    private static final List<String> COMMON = List.of("string", "long string");
+    private static final List<String> COMMON = List.of("string", "long string", "in requests");
+    /** The requests that messages with a number belong to. */
+    private static final List<Request> REQUESTS = List.of(new Request("r0"), new Request("r1"), new Request("r2"));
     /** Groups of the same name, which come and go. */
     private static final int NAMES = 20;
 
@@ -129,6 +131,11 @@ public final class FaultSweep {
         calls.put("ints", n -> ProtoLogImpl.i(net, ID, 5, n, 7L));
         calls.put("string", n -> ProtoLogImpl.i(net, ID, 1, n, n + ". text"));
         // More than a chunk.
+        calls.put("in requests", n -> {
+            try (RequestScope scope = REQUESTS.get((int) (n % REQUESTS.size())).enter()) {
+                ProtoLogImpl.i(net, ID, 1, n, scope == null ? null : n + ". text");
+            }
+        });
         calls.put("long string", n -> ProtoLogImpl.i(net, ID, 1, n, n + "." + "x".repeat(3900), n + "." + "y".repeat(3900)));
         calls.put("six arguments", n -> ProtoLogImpl.i(net, ID, 1, n, 1L, 2.0, true, n + ". text", 5L));
         calls.put("array", n -> ProtoLogImpl.i(net, ID, 1, new Object[] {n, 1, 2, 3, n + ". text", 5, 6, 7}));

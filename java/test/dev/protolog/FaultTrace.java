@@ -20,7 +20,8 @@ import java.util.regex.Pattern;
 /**
  * A trace, read by the rules alone: each message needs a thread, its strings, and an entry of the
  * dictionary if it is no processed one. A message's first integer is its number, and each of its
- * strings begins with that number and a point.
+ * strings begins with that number and a point. It belongs to a request that is named by the rest of
+ * its number, or to none.
  */
 public final class FaultTrace {
     /** A message beyond the templates that a program may make: its text is one string. */
@@ -33,10 +34,13 @@ public final class FaultTrace {
     /** Whatever a reader could not make sense of. */
     public final List<String> problems = new ArrayList<>();
 
-    /** All messages. */
+    /** All messages, and those that are marked as those of a request. */
     public long messages;
+    public long inRequests;
 
     private final Map<Long, Map<Long, String>> strings = new HashMap<>();
+    /** The ids of the requests that sequences are in. */
+    private final Map<Long, String> requests = new HashMap<>();
     /** The messages of which it has texts. */
     public final Set<Long> dictionary = new HashSet<>();
 
@@ -50,6 +54,7 @@ public final class FaultTrace {
         FaultTrace trace = new FaultTrace();
         for (Path file : files) {
             trace.strings.clear();
+            trace.requests.clear();
             trace.dictionary.clear();
             trace.dictionary.addAll(processed);
             trace.read(file);
@@ -90,6 +95,7 @@ public final class FaultTrace {
         boolean isFirst = false;
         byte[] interned = null;
         byte[] message = null;
+        ProtoReader mark = null;
         for (ProtoReader fields = new ProtoReader(packet); fields.next();) {
             switch (fields.field()) {
                 case 10 -> sequence = fields.varint();
@@ -97,6 +103,7 @@ public final class FaultTrace {
                 case 50 -> readPackets(TraceSurvey.inflated(fields.bytes()));
                 case 13 -> isFirst = (fields.varint() & 1) != 0;
                 case 104 -> message = fields.bytes();
+                case 1012 -> mark = fields.message();
                 case 105 -> readDictionary(fields.message());
                 case Losses.LOSS, Losses.PASSED_OVER -> {
                     Losses.Count loss = Losses.Count.read(fields.field(), fields.message());
@@ -107,6 +114,10 @@ public final class FaultTrace {
         }
         if (isFirst) {
             strings.put(sequence, new HashMap<>());
+            requests.remove(sequence);
+        }
+        if (mark != null) {
+            readMark(mark, sequence);
         }
         Map<Long, String> known = strings.get(sequence);
         if (known == null && (interned != null || message != null)) {
@@ -118,7 +129,18 @@ public final class FaultTrace {
         }
         if (message != null) {
             messages++;
-            readMessage(new ProtoReader(message), known);
+            readMessage(new ProtoReader(message), known, requests.get(sequence));
+        }
+    }
+
+    private void readMark(ProtoReader mark, long sequence) throws ProtoReader.MalformedException {
+        requests.remove(sequence);
+        while (mark.next()) {
+            if (mark.field() == 2) {
+                requests.put(sequence, mark.string());
+            } else {
+                mark.skip();
+            }
         }
     }
 
@@ -155,7 +177,7 @@ public final class FaultTrace {
         }
     }
 
-    private void readMessage(ProtoReader message, Map<Long, String> known) throws ProtoReader.MalformedException {
+    private void readMessage(ProtoReader message, Map<Long, String> known, String request) throws ProtoReader.MalformedException {
         long id = 0;
         List<Long> integers = new ArrayList<>();
         List<String> texts = new ArrayList<>();
@@ -182,6 +204,13 @@ public final class FaultTrace {
         }
         long number = integers.get(0);
         numbers.add(number);
+        if (request != null) {
+            inRequests++;
+            // So are those named that messages with a number belong to.
+            if (!request.equals("r" + number % 3)) {
+                problems.add("message " + number + " belongs to the request " + request);
+            }
+        }
         for (String text : texts) {
             if (!text.startsWith(number + ".")) {
                 problems.add("message " + number + " has the string " + text);

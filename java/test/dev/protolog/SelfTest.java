@@ -21,6 +21,7 @@ import dev.protolog.internal.text.StackTextTest;
 import dev.protolog.internal.text.TemplateTest;
 import dev.protolog.internal.text.TextQueueTest;
 import dev.protolog.internal.text.TextSinkTest;
+import dev.protolog.internal.write.RequestMarkTest;
 import dev.protolog.internal.write.SampledPacketTest;
 import dev.protolog.internal.write.SharedBufferTest;
 import java.io.IOException;
@@ -75,6 +76,8 @@ public final class SelfTest {
         PinnedTest.run(vectors);
         SpanNameTest.run(vectors);
         SpansTest.run();
+        RequestMarkTest.run(vectors);
+        RequestScopesTest.run();
         RequestsTest.run(vectors);
         VectorsTest.run(vectors);
         ProducerPartsTest.run(vectors);

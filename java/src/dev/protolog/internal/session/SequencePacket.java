@@ -2,11 +2,15 @@ package dev.protolog.internal.session;
 
 import dev.protolog.internal.proto.ProtoReader;
 import dev.protolog.internal.write.Losses;
+import dev.protolog.internal.write.RequestMark;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The parts of a packet that is no plain message. */
-record SequencePacket(long clock, long delta, byte[] info, byte[] strings, boolean isMessage, long message, List<Losses.Count> losses) {
+/**
+ * The parts of a packet that is no plain message. Its {@code request} is what a mark says of the
+ * one that later messages belong to; null for no mark.
+ */
+record SequencePacket(long clock, long delta, byte[] info, byte[] strings, boolean isMessage, long message, byte[] request, List<Losses.Count> losses) {
     static SequencePacket read(byte[] bytes, int from, int to) throws ProtoReader.MalformedException {
         ProtoReader fields = new ProtoReader(bytes, from, to);
         long clock = 0;
@@ -15,6 +19,7 @@ record SequencePacket(long clock, long delta, byte[] info, byte[] strings, boole
         byte[] strings = null;
         boolean isMessage = false;
         long message = 0;
+        byte[] request = null;
         List<Losses.Count> losses = List.of();
         while (fields.next()) {
             switch (fields.field()) {
@@ -26,6 +31,7 @@ record SequencePacket(long clock, long delta, byte[] info, byte[] strings, boole
                 case 8 -> delta = fields.varint();
                 case 12 -> strings = fields.bytes();
                 case 1000 -> info = fields.bytes();
+                case RequestMark.REQUEST -> request = fields.bytes();
                 case Losses.LOSS -> {
                     losses = losses.isEmpty() ? new ArrayList<>() : losses;
                     losses.add(Losses.Count.read(fields.field(), fields.message()));
@@ -33,7 +39,7 @@ record SequencePacket(long clock, long delta, byte[] info, byte[] strings, boole
                 default -> fields.skip();
             }
         }
-        return new SequencePacket(clock, delta, info, strings, isMessage, message, losses);
+        return new SequencePacket(clock, delta, info, strings, isMessage, message, request, losses);
     }
 
     /** The id of a message: its first field. */

@@ -6,6 +6,7 @@ import dev.protolog.internal.write.CommittedChunk;
 import dev.protolog.internal.write.LossCause;
 import dev.protolog.internal.write.Losses;
 import dev.protolog.internal.write.PageLayout;
+import dev.protolog.internal.write.RequestMark;
 import dev.protolog.internal.write.SequenceState;
 import dev.protolog.internal.write.TraceWriter;
 import java.io.IOException;
@@ -56,6 +57,8 @@ final class SequenceReader {
     /** The time of the last packet, and the strings of its chunk; where the state is followed. */
     private long time;
     private ProtoWriter interned = new ProtoWriter();
+    /** What the chunk's last mark says of a request; null before the first. */
+    private byte[] request;
     /** The file lacks the state. */
     private boolean isStale;
     /** The state was not followed, and has to be read once more from the chunk. */
@@ -68,7 +71,7 @@ final class SequenceReader {
 
     /** A reader's state between two chunks, which nothing changes. */
     record State(PacketOutput out, long messages, long recorded, long recordedBefore, boolean hasBegun, int current, int done, byte[] partial, long partialAt,
-            byte[] thread, long time, ProtoWriter interned, boolean isStale, Losses reported, long damaged, long reportedDamage) {}
+            byte[] thread, long time, ProtoWriter interned, byte[] request, boolean isStale, Losses reported, long damaged, long reportedDamage) {}
 
     /** {@code followsState}: the trace is divided into files. */
     SequenceReader(int writer, int pid, PacketOutput out, SessionStats.Written counts, boolean followsState) {
@@ -100,7 +103,7 @@ final class SequenceReader {
     State save() {
         ProtoWriter strings = new ProtoWriter(interned.size()).raw(interned.array(), 0, interned.size());
         return new State(out, messages, recorded, recordedBefore, hasBegun, current, done, partial, partialAt, thread, time, strings,
-                isStale, reported.copy(), damaged, reportedDamage);
+                request, isStale, reported.copy(), damaged, reportedDamage);
     }
 
     /** Goes back to a state, which is used up. */
@@ -117,6 +120,7 @@ final class SequenceReader {
         thread = state.thread;
         time = state.time;
         interned = state.interned;
+        request = state.request;
         isStale = state.isStale;
         isStateUnknown = isStale && !followsState;
         reported = state.reported;
@@ -192,6 +196,7 @@ final class SequenceReader {
         current = chunk.id();
         if (isStateUnknown) {
             interned.clear();
+            request = null;
         }
         int at = 0;
         for (int number = 0; number < chunk.count(); number++) {
@@ -342,14 +347,10 @@ final class SequenceReader {
             begin(packet.info(), packet.clock());
             isStale = false;
             isStateUnknown = false;
-            interned.clear();
-            time = packet.clock();
+            clear(packet);
         } else if (followsState || isStale) {
             writeStaleState();
-            time += packet.delta();
-            if (packet.strings() != null) {
-                interned.raw(packet.strings(), 0, packet.strings().length);
-            }
+            follow(packet);
         }
         write(bytes, from, to, packet.isMessage(), packet.message(), known);
     }
@@ -359,16 +360,27 @@ final class SequenceReader {
         try {
             SequencePacket packet = SequencePacket.read(bytes, from, to);
             if (packet.info() != null) {
-                interned.clear();
-                time = packet.clock();
+                clear(packet);
             } else {
-                time += packet.delta();
-            }
-            if (packet.strings() != null) {
-                interned.raw(packet.strings(), 0, packet.strings().length);
+                follow(packet);
             }
         } catch (ProtoReader.MalformedException e) {
             // Counted before.
+        }
+    }
+
+    /** Begins the state anew with a packet that sets it up. */
+    private void clear(SequencePacket packet) {
+        interned.clear();
+        request = null;
+        time = packet.clock();
+    }
+
+    private void follow(SequencePacket packet) {
+        time += packet.delta();
+        request = packet.request() != null ? packet.request() : request;
+        if (packet.strings() != null) {
+            interned.raw(packet.strings(), 0, packet.strings().length);
         }
     }
 
@@ -403,6 +415,9 @@ final class SequenceReader {
             state.message(12, interned);
         }
         out.packet(sequence, state.done());
+        if (request != null) {
+            out.packet(sequence, new ProtoWriter().bytes(RequestMark.REQUEST, request).done());
+        }
     }
 
     private static long varint(byte[] bytes, int at) {

@@ -3,6 +3,7 @@ package dev.protolog.internal.session;
 import dev.protolog.internal.groups.Groups;
 import dev.protolog.internal.write.Causes;
 import dev.protolog.internal.write.EventKey;
+import dev.protolog.internal.write.RequestMark;
 import dev.protolog.internal.write.Routing;
 import dev.protolog.internal.write.WriterOwner;
 import java.util.List;
@@ -34,6 +35,15 @@ public final class Sessions {
     /** Fires the cause of this name in all sessions; the number of those that write a file. */
     public static int trigger(String cause) {
         return (int) Routing.running().stream().filter(it -> it.causes() != null && it.causes().fire(cause)).count();
+    }
+
+    /** Has a request fail in all sessions that wait for that. */
+    public static void failRequest(RequestMark request, String reason) {
+        for (WriterOwner session : Routing.running()) {
+            if (session.causes() != null) {
+                session.causes().fireRequest(request, reason);
+            }
+        }
     }
 
     /** As {@link #trigger}, for an event of which others are told. */

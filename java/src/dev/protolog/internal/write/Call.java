@@ -74,6 +74,12 @@ public final class Call {
     private boolean isBusy;
     /** The spans that the thread is in; null before the first. */
     private ThreadSpans spans;
+    /** The requests that the thread is in; null before the first. */
+    ThreadRequests requests;
+    /** The innermost one, to which its messages belong; null for none. */
+    RequestMark request;
+    /** The last one that an event has named; null before the first. */
+    private RequestMark named;
     /** The begin or end of a span that is written in place of a message; null for none. */
     Slice slice;
     /** Numbers of processed calls that don't fit; null for none. */
@@ -292,6 +298,25 @@ public final class Call {
                     texts[at] = null;
                 }
             }
+        }
+    }
+
+    /** Ends as {@link #end}, as a message of the request that the event names; null for none. */
+    void endIn(String id) {
+        if (this == UNUSED) {
+            return;
+        }
+        RequestMark before = request;
+        try {
+            if (id == null) {
+                request = null;
+            } else if (before == null || !before.isOf(id)) {
+                named = named != null && named.isOf(id) ? named : RequestMark.named(id);
+                request = named;
+            }
+            end();
+        } finally {
+            request = before;
         }
     }
 

@@ -50,6 +50,11 @@ public final class Cause {
         }
     }
 
+    /** True if it stands for failed requests, whose files have the messages of these alone. */
+    public boolean isOfRequests() {
+        return condition == CauseCondition.FAILED_REQUEST;
+    }
+
     /** Null for one that nobody has named yet. */
     public String name() {
         return name;

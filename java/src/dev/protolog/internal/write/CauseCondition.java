@@ -10,6 +10,8 @@ public interface CauseCondition {
     CauseCondition NAMED = call -> false;
     /** None: an exception that nobody catches. */
     CauseCondition UNCAUGHT = call -> false;
+    /** None: a request that fails. */
+    CauseCondition FAILED_REQUEST = call -> false;
 
     boolean takes(Call call);
 

@@ -30,6 +30,7 @@ public final class Causes {
     private final List<Cause> all = new ArrayList<>();
     /** Those that wait for messages. */
     private final Cause[] watching;
+    private final FailedRequests failed = new FailedRequests();
     private final BootClock clock = new BootClock();
     /** The family of programs that have files of each other's events; null for none. */
     private final String family;
@@ -43,7 +44,7 @@ public final class Causes {
     public Causes(List<Known> known, String family) {
         this.family = family;
         known.forEach(it -> all.add(new Cause(cut(it.name), it.condition)));
-        watching = all.stream().filter(it -> it.condition != CauseCondition.UNCAUGHT).toArray(Cause[]::new);
+        watching = all.stream().filter(it -> it.condition != CauseCondition.UNCAUGHT && !it.isOfRequests()).toArray(Cause[]::new);
         for (int i = 0; i < NAMED; i++) {
             all.add(new Cause(null, CauseCondition.NAMED));
         }
@@ -95,7 +96,8 @@ public final class Causes {
         // By their places, here and below: an iterator takes memory, which may be what is short.
         for (int i = 0; i < all.size(); i++) {
             Cause cause = all.get(i);
-            if (cause != last && cause.take(wanted)) {
+            // What somebody names is no request: its file has all messages.
+            if (cause != last && !cause.isOfRequests() && cause.take(wanted)) {
                 return fire(cause, event);
             }
         }
@@ -109,6 +111,35 @@ public final class Causes {
             if (all.get(i).condition == CauseCondition.UNCAUGHT) {
                 fire(all.get(i));
             }
+        }
+    }
+
+    /**
+     * Fires the cause that stands for failed requests, if there is one; not for a request that has
+     * failed before. Takes a lock.
+     */
+    public void fireRequest(RequestMark request, String reason) {
+        for (int i = 0; i < all.size(); i++) {
+            if (all.get(i).isOfRequests()) {
+                Cause.Event now = Cause.Event.now(clock.now(), ThreadIdentity.currentId());
+                if (failed.add(new FailedRequest(request.number, request.id, reason, now.time(), now.thread()))) {
+                    fire(all.get(i), now);
+                }
+                return;
+            }
+        }
+    }
+
+    /** The requests that have failed, and are in no file yet. */
+    public FailedRequests failedRequests() {
+        return failed;
+    }
+
+    /** Fires a cause that is idle again, if it stands for requests and some wait for a file. */
+    public void fireWaiting(Cause cause) {
+        long time = cause.isOfRequests() ? failed.first() : 0;
+        if (time != 0) {
+            cause.fire(Cause.Event.now(time, ThreadIdentity.currentId()));
         }
     }
 

@@ -40,6 +40,9 @@ public final class PageLayout {
     public static final int FIRST_PINNED_WRITER_ID = 16384;
 
     private static final int[] CHUNKS = {0, 1, 2, 4, 7, 14};
+    /** The layouts of a thread's first chunks; the last one stays. */
+    private static final int[] GROWTH = {FOURTEEN, FOUR, ONE};
+    static final int MOST_GROWN = GROWTH.length - 1;
 
     private PageLayout() {}
 
@@ -50,6 +53,15 @@ public final class PageLayout {
     /** The size of a chunk with its header. */
     static int chunkSize(int layout) {
         return (PAGE - PAGE_HEADER) / CHUNKS[layout] / 4 * 4;
+    }
+
+    /** The layout of the chunk that a thread takes after so many others, for so many bytes. */
+    static int layoutAfter(int grown, int size) {
+        int wanted = grown;
+        while (wanted < MOST_GROWN && chunkSize(GROWTH[wanted]) < size) {
+            wanted++;
+        }
+        return GROWTH[wanted];
     }
 
     static int chunkAt(int page, int layout, int index) {

@@ -27,11 +27,8 @@ import java.nio.ByteOrder;
  * and the session runs. The count includes the packet that was started last, whose size is 0.
  */
 public final class TraceWriter {
-    /** The layouts of a thread's first chunks; the last one stays. */
-    private static final int[] GROWTH = {PageLayout.FOURTEEN, PageLayout.FOUR, PageLayout.ONE};
     /** The bytes that are left at the end of a chunk, for the size field of a fragment. */
     private static final int SLACK = FRAGMENT_SIZE;
-    private static final int MAX_STATE = 128;
     /** The size of a packet that was given up. */
     private static final int GIVEN_UP = ProtoWriter.varint4(PageLayout.DROPPED_PACKET_SIZE);
     /** The time without a message after which a thread is one that logs rarely, in nanoseconds. */
@@ -68,14 +65,7 @@ public final class TraceWriter {
     private final MessageEncoder encoder;
     private final StringTable strings;
     private final byte[] sizeField = new byte[ProtoWriter.MAX_VARINT];
-    /** The packet that a chunk begins with, and messages in it. */
-    private final ProtoWriter state = new ProtoWriter(2 * MAX_STATE);
-    private final ProtoWriter info = new ProtoWriter();
-    private final ProtoWriter snapshot = new ProtoWriter();
-    private final ProtoWriter part = new ProtoWriter();
-    /** Losses that were taken and that no packet reports yet. */
-    private final Losses.Pending losses = new Losses.Pending(Losses.MAX_RECORDS);
-
+    private final StatePackets states = new StatePackets();
     /** The chunk that was taken last, until it is {@link #chunk}. */
     public final SharedBuffer.Claim claim = new SharedBuffer.Claim();
     private int chunk = SharedBuffer.NONE;
@@ -96,6 +86,8 @@ public final class TraceWriter {
     private boolean isWriting;
     /** The track that the chunk describes, of the slices in it; 0 for none. */
     private long track;
+    /** The request of the messages that come next; null for none. The chunk says so. */
+    private RequestMark request;
 
     public TraceWriter(WriterOwner session, Sequence sequence, boolean isShared) {
         this.session = session;
@@ -164,14 +156,22 @@ public final class TraceWriter {
     }
 
     private boolean writeMessage(Call call) {
-        if (chunk != SharedBuffer.NONE && !identity.isCurrent(origin) && (isFull() || !writeState())) {
-            complete();
+        if (call.request != request || chunk != SharedBuffer.NONE && !identity.isCurrent(origin)) {
+            describe(call.request);
         }
         if (chunk == SharedBuffer.NONE && !begin(0)) {
             return session.isOver();
         }
         long now = Math.max(origin == null ? clock.now() : clock.at(origin.time()), sequence.time);
         return writeFast(call, now) || writeSlow(call, now);
+    }
+
+    /** Has the chunk, if there is one, say whose the next message is: its thread and request. */
+    private void describe(RequestMark next) {
+        request = next;
+        if (chunk != SharedBuffer.NONE && (isFull() || !(identity.isCurrent(origin) ? writeRequest() : writeState()))) {
+            complete();
+        }
     }
 
     private boolean writeSlow(Call call, long from) {
@@ -220,7 +220,7 @@ public final class TraceWriter {
                 return true;
             }
             complete();
-            if (isLarge || !begin(packet.length + 2 * MAX_STATE)) {
+            if (isLarge || !begin(packet.length + 2 * StatePackets.MAX)) {
                 return session.isOver();
             }
             now = Math.max(now, sequence.time);
@@ -233,7 +233,7 @@ public final class TraceWriter {
      */
     public void finish() {
         session.large().end(sequence.id);
-        losses.giveBack(sequence.losses);
+        states.losses.giveBack(sequence.losses);
         if (claim.chunk != SharedBuffer.NONE) {
             buffer.giveBack(claim);
         }
@@ -407,7 +407,7 @@ public final class TraceWriter {
      * it up.
      */
     private boolean begin(int need) {
-        int taken = acquire(need + MAX_STATE);
+        int taken = acquire(need + StatePackets.MAX + (request == null ? 0 : 1 + RequestMark.MAX_PACKET));
         if (taken == SharedBuffer.NONE) {
             return false;
         }
@@ -421,14 +421,10 @@ public final class TraceWriter {
     }
 
     private int acquire(int need) {
-        int wanted = grown;
-        while (wanted < GROWTH.length - 1
-                && PageLayout.chunkSize(GROWTH[wanted]) < need + CHUNK_HEADER + SLACK + FRAGMENT_SIZE) {
-            wanted++;
-        }
-        int taken = session.acquire(this, chunk == SharedBuffer.NONE ? previous : chunk, GROWTH[wanted], MAX_STATE + 64);
+        int layout = PageLayout.layoutAfter(grown, need + CHUNK_HEADER + SLACK + FRAGMENT_SIZE);
+        int taken = session.acquire(this, chunk == SharedBuffer.NONE ? previous : chunk, layout, StatePackets.MAX + 64);
         if (taken != SharedBuffer.NONE) {
-            grown = Math.min(grown + 1, GROWTH.length - 1);
+            grown = Math.min(grown + 1, PageLayout.MOST_GROWN);
         }
         return taken;
     }
@@ -467,34 +463,38 @@ public final class TraceWriter {
     }
 
     /**
-     * Writes the packet that a chunk begins with, or that names another thread. False where there
-     * is no room for it.
+     * Writes the packet that a chunk begins with, or that names another thread, and that of the
+     * request. False where there is no room for them.
      */
     private boolean writeState() {
         long now = Math.max(origin == null ? clock.follow() : clock.at(origin.time()), sequence.time);
-        identity.describe(origin, session.pid(), info.clear());
-        if (session.keepsMessages()) {
-            info.varint(4, sequence.messages);
-        }
         int shown = packets;
-        // Those that an error has left are reported first.
-        sequence.losses.take(losses);
         try {
-            SequenceState.write(state, now, info, losses, snapshot, part);
+            ProtoWriter state = states.encode(session, sequence, identity, origin, now);
             if (position + ProtoWriter.sizeOf(state.size()) + state.size() > limit) {
                 return false;
             }
             strings.clear();
             commit(state.array(), 0, state.size(), now, 0);
-            return true;
         } finally {
             if (packets != shown) {
                 // Reported. No call, for which there may be no stack.
-                losses.end = 0;
+                states.losses.end = 0;
             } else {
                 // No room, or an error before the packet was shown.
-                losses.giveBack(sequence.losses);
+                states.losses.giveBack(sequence.losses);
             }
         }
+        return request == null || writeRequest();
+    }
+
+    /** Writes the packet that names the request. False where there is no room for it. */
+    private boolean writeRequest() {
+        byte[] packet = RequestMark.packet(request);
+        boolean hasRoom = position + 1 + packet.length <= limit;
+        if (hasRoom) {
+            commit(packet, 0, packet.length, sequence.time, 0);
+        }
+        return hasRoom;
     }
 }

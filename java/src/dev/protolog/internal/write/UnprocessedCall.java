@@ -26,7 +26,10 @@ public final class UnprocessedCall {
 
     /** Records an enabled message, whose last argument may be an exception. */
     public static void record(LogLevel level, IProtoLogGroup group, String text, Object[] args) {
-        record(level, group, String.valueOf(text), "", args, null, null);
+        Call call = begin(level, group, text, args);
+        if (call != null) {
+            call.end();
+        }
     }
 
     /** Begins an enabled call with all its arguments; null where it is not to be recorded. */
@@ -37,12 +40,20 @@ public final class UnprocessedCall {
     /**
      * As above. The arguments have the names of a list, as {@code NamedTemplate} has them. An
      * exception is among them, or its {@code trace} is given; {@code from} is the origin of an
-     * event, or null.
+     * event, or null, and {@code request} the id of the request that it names, or null.
      */
-    public static void record(LogLevel level, IProtoLogGroup group, String text, String names, Object[] args, String trace, EventOrigin from) {
+    public static void record(LogLevel level, IProtoLogGroup group, String text, String names, Object[] args, String trace, EventOrigin from,
+            String request) {
         Call call = begin(level, group, text, names, args, trace, from);
-        if (call != null) {
+        if (call == null) {
+            return;
+        }
+        boolean isOfOther = from != null && !EventOrigins.isOfThisThread(from);
+        if (request == null && !isOfOther) {
             call.end();
+        } else {
+            // What another thread logs is none of the request that this one is in.
+            call.endIn(request);
         }
     }
 
