@@ -5,6 +5,7 @@ mod attacked;
 mod children;
 mod divided;
 mod ending;
+mod failing;
 mod family;
 mod grammar;
 mod idle;
@@ -17,6 +18,7 @@ mod places;
 mod reference;
 #[path = "../attackers/renamed.rs"]
 mod renamed;
+mod requests;
 mod restart;
 mod sampled;
 mod spans;

@@ -95,6 +95,19 @@ public final class Triggers {
     }
 
     /**
+     * Fires where a {@link Request} fails; the cause is {@code failed request}. The file has the
+     * messages of the requests that have failed, of all threads, and says how many others it leaves
+     * out.
+     *
+     * <p>What threads log on behalf of a failed request is in its file until that is written.
+     * Requests that fail within {@link #interval} of another one are in the next file, which comes
+     * when the interval is over, or at the session's stop.
+     */
+    public Triggers onFailedRequest() {
+        return on("failed request", CauseCondition.FAILED_REQUEST);
+    }
+
+    /**
      * Sets how far a file goes back before its event: a minute by default, as far as the buffer
      * reaches. Parts of 4 KiB are left out or kept as a whole.
      */

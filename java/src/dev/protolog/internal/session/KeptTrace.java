@@ -90,11 +90,14 @@ final class KeptTrace {
     }
 
     /**
-     * What a trace has: these chunks, or null for all that there are, and the message of a trigger,
-     * or null.
+     * What a trace has.
+     *
+     * @param chunks these; null for all that there are
+     * @param event the messages about an event; none for a trace of the session
+     * @param filter the requests whose messages it has; null for all messages
      */
-    private record Contents(ChunkSource chunks, byte[] cause) {
-        static final Contents ALL = new Contents(null, null);
+    record Contents(ChunkSource chunks, List<byte[]> event, RequestFilter filter) {
+        private static final Contents ALL = new Contents(null, List.of(), null);
     }
 
     /** Gives the claim up. */
@@ -150,19 +153,18 @@ final class KeptTrace {
     }
 
     /**
-     * Writes the file of a trigger, which has these chunks and the message about the cause. It gets
-     * its name, which is free, when it is complete.
+     * Writes the file of a trigger, which gets its name, which is free, when it is complete.
      *
      * @throws FileAlreadyExistsException if the name is taken
      */
-    Summary writeEvent(Location place, ChunkSource chunks, byte[] cause) throws IOException {
+    Summary writeEvent(Location place, Contents contents) throws IOException {
         try (OpenDirectory directory = OpenDirectory.keep(place); OutputFile part = Outputs.createNew(partOf(place))) {
             if (directory.status(place.name()) != null) {
                 part.remove();
                 throw new FileAlreadyExistsException(place.path().toString());
             }
             try {
-                Summary summary = write(place.path(), part, session.total(), new Contents(chunks, cause));
+                Summary summary = write(place.path(), part, session.total(), contents);
                 part.rename(place.name());
                 return summary;
             } catch (IOException | RuntimeException | Error e) {
@@ -251,15 +253,17 @@ final class KeptTrace {
             out.own(packet);
         }
         out.own(TracePackets.instant(pid, started.boottime(), "protolog session started"));
-        if (contents.cause != null) {
-            out.packet(CAUSE_SEQUENCE, contents.cause);
+        for (byte[] message : contents.event) {
+            out.packet(CAUSE_SEQUENCE, message);
         }
+        RequestFilter filter = contents.filter;
         SessionStats.Written written = new SessionStats.Written(session.dictionary());
         long messages = 0;
         long overwritten = 0;
         long damaged = 0;
         for (Map.Entry<Integer, List<CommittedChunk>> each : chunks.byWriter().entrySet()) {
-            SequenceReader reader = new SequenceReader(each.getKey(), pid, out, written, false);
+            PacketOutput to = filter == null ? out : new FilteredPackets(out, filter);
+            SequenceReader reader = new SequenceReader(each.getKey(), pid, to, written, false);
             for (CommittedChunk chunk : each.getValue()) {
                 byte[] bytes = chunks.bytes(chunk);
                 // Else it was overwritten meanwhile, and is counted as all that was before.
@@ -273,6 +277,11 @@ final class KeptTrace {
             damaged += reader.damaged();
             counted.computeIfPresent(each.getKey(), (id, all) -> Math.max(0, all - reader.messages()));
         }
+        if (filter != null) {
+            messages -= filter.leftOut();
+            out.own(filter.report());
+            out.packet(CAUSE_SEQUENCE, filter.note());
+        }
         // Their chunks are gone, and no newer one of their writer says so.
         long vanished = counted.values().stream().mapToLong(Long::longValue).sum();
         writeLosses(out, losses, vanished);
@@ -280,7 +289,7 @@ final class KeptTrace {
         out.own(TracePackets.clocks(now));
         SessionCore pinned = session.pinned();
         out.own(TracePackets.stats(session.buffer().stats(), pinned == null ? null : pinned.buffer().stats()));
-        out.own(TracePackets.instant(pid, now.boottime(), contents.cause == null ? "protolog session ended" : "protolog session goes on"));
+        out.own(TracePackets.instant(pid, now.boottime(), contents.event.isEmpty() ? "protolog session ended" : "protolog session goes on"));
         long lost = overwritten + vanished + damaged;
         for (Losses.Count loss : losses) {
             lost += loss.cause().isLost() ? loss.count() : 0;

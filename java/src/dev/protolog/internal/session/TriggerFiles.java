@@ -15,6 +15,8 @@ import dev.protolog.internal.groups.RuntimeMessage;
 import dev.protolog.internal.proto.ProtoWriter;
 import dev.protolog.internal.write.Cause;
 import dev.protolog.internal.write.EventKey;
+import dev.protolog.internal.write.FailedRequest;
+import dev.protolog.internal.write.FailedRequests;
 import dev.protolog.internal.write.Routing;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
@@ -22,7 +24,9 @@ import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
+import java.util.List;
 import java.util.Locale;
 import java.util.regex.Pattern;
 
@@ -36,6 +40,8 @@ import java.util.regex.Pattern;
 final class TriggerFiles {
     /** The names to try where others are taken. */
     private static final int NAMES = 100;
+    /** The field of interned data with strings of messages. */
+    private static final int STRINGS = 36;
     /** The group's full name and tag. */
     private static final LoggerGroup GROUP = LoggerGroups.of("trigger");
     private static final DateTimeFormatter UTC = DateTimeFormatter.ofPattern("yyyyMMdd'T'HHmmss.SSS'Z'", Locale.ROOT).withZone(ZoneOffset.UTC);
@@ -66,14 +72,21 @@ final class TriggerFiles {
 
     /**
      * Writes the file of an event, which was at {@code millis} since 1970, and before which so many
-     * others were suppressed.
+     * others were suppressed; with {@code failed} the messages of these requests alone.
      */
-    void write(String cause, Cause.Event event, long millis, long suppressed, ChunkSource chunks) throws IOException {
-        byte[] message = message(cause, event, suppressed);
+    void write(String cause, Cause.Event event, long millis, long suppressed, ChunkSource chunks, FailedRequests.Taken failed) throws IOException {
+        List<byte[]> messages = new ArrayList<>(List.of(message(cause, event, suppressed)));
+        RequestFilter filter = null;
+        if (failed != null) {
+            failed.all().forEach(each -> messages.add(message(each)));
+            note(event, 0, failed.more());
+            filter = new RequestFilter(failed.all(), leftOut -> note(event, leftOut, failed.more()));
+        }
+        KeptTrace.Contents contents = new KeptTrace.Contents(chunks, messages, filter);
         for (int number = 1;; number++) {
             Location file = named(EventKey.inName(cause), millis, number == 1 ? "" : "-" + number);
             try {
-                Summary summary = trace.writeEvent(file, chunks, message);
+                Summary summary = trace.writeEvent(file, contents);
                 try (OpenDirectory directory = OpenDirectory.of(place)) {
                     FileStatus there = directory.status(file.name());
                     if (there != null) {
@@ -135,29 +148,64 @@ final class TriggerFiles {
         }
     }
 
-    /** The message about a cause, as a packet, whose text is known to all traces from here on. */
     private byte[] message(String cause, Cause.Event event, long suppressed) {
         boolean hasProcess = event.origin() > 0;
         String template = "trigger: " + cause.replace("%", "%%") + (hasProcess ? ", of process %d" : "")
                 + (suppressed == 0 ? "" : "; %d more were suppressed since its last file");
+        List<Object> args = new ArrayList<>();
+        if (hasProcess) {
+            args.add(event.origin());
+        }
+        if (suppressed != 0) {
+            args.add(suppressed);
+        }
+        return message(template, event.time(), event.thread(), args);
+    }
+
+    /** The message about a request that failed. */
+    private byte[] message(FailedRequest failed) {
+        return message("trigger: request %s failed: %s", failed.time(), failed.thread(), List.of(failed.id(), failed.reason()));
+    }
+
+    /**
+     * The message that says how many messages of others a file leaves out, and how many requests
+     * there was no room for.
+     */
+    private byte[] note(Cause.Event event, long leftOut, long requests) {
+        String template = "trigger: %d messages of other requests are left out" + (requests == 0 ? "" : "; %d more requests failed, and are in no file");
+        return message(template, event.time(), event.thread(), requests == 0 ? List.of(leftOut) : List.of(leftOut, requests));
+    }
+
+    /**
+     * A message with integers, or with texts, as a packet that needs none before it. Its text is
+     * known to all traces from here on.
+     */
+    private byte[] message(String template, long time, int thread, List<Object> args) {
         GroupState group = Routing.of(GROUP);
         RuntimeMessage message = RuntimeMessages.of(group, LogLevel.WARN, template, null);
         ProtoWriter info = new ProtoWriter().varint(1, session.pid());
-        if (event.thread() != 0) {
-            info.varint(2, event.thread());
+        if (thread != 0) {
+            info.varint(2, thread);
         }
-        ProtoWriter packet = new ProtoWriter().varint(8, event.time()).varint(13, 1).message(1000, info);
-        if (message != null) {
+        ProtoWriter packet = new ProtoWriter().varint(8, time).varint(13, 1).message(1000, info);
+        if (message == null) {
             // Where there are too many, the name of the file has the cause.
-            ProtoWriter body = new ProtoWriter().fixed64(1, message.id());
-            if (hasProcess) {
-                body.varint(3, event.origin() << 1);
-            }
-            if (suppressed != 0) {
-                body.varint(3, suppressed << 1);
-            }
-            packet.message(104, body);
+            return packet.done();
         }
-        return packet.done();
+        ProtoWriter strings = new ProtoWriter();
+        ProtoWriter body = new ProtoWriter().fixed64(1, message.id());
+        int iid = 0;
+        for (Object arg : args) {
+            if (arg instanceof Long number) {
+                body.varint(3, number << 1);
+            } else {
+                strings.message(STRINGS, new ProtoWriter().varint(1, ++iid).string(2, (String) arg));
+                body.varint(2, iid);
+            }
+        }
+        if (iid > 0) {
+            packet.message(12, strings);
+        }
+        return packet.message(104, body).done();
     }
 }

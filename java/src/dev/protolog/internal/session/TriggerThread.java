@@ -5,6 +5,7 @@ import dev.protolog.internal.text.LogPrinter;
 import dev.protolog.internal.write.Cause;
 import dev.protolog.internal.write.Causes;
 import dev.protolog.internal.write.EventKey;
+import dev.protolog.internal.write.FailedRequests;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
@@ -106,6 +107,7 @@ final class TriggerThread implements Runnable {
         // Before the causes, which fired before.
         boolean isStopping = causes.isStopping();
         if (isStopping) {
+            rearmRequests();
             causes.close();
         }
         open();
@@ -196,8 +198,11 @@ final class TriggerThread implements Runnable {
             boolean isWritten = false;
             long suppressed = cause.suppressed();
             try {
+                // Before the copy, which so has all that they logged before they failed. Those
+                // that came after another one are in the file, too.
+                FailedRequests.Taken failed = cause.isOfRequests() ? causes.failedRequests().take() : null;
                 ChunkSource chunks = RingCopy.now(session, state.since, state.earlier);
-                files.write(cause.name(), state.open, state.millis, suppressed - state.reported, chunks);
+                files.write(cause.name(), state.open, state.millis, failed != null ? 0 : suppressed - state.reported, chunks, failed);
                 state.reported = suppressed;
                 isWritten = true;
             } catch (IOException | RuntimeException | Error e) {
@@ -212,6 +217,26 @@ final class TriggerThread implements Runnable {
         }
     }
 
+    /**
+     * Has requests that failed since their last file in one more, since no later one will be: the
+     * session ends.
+     */
+    private void rearmRequests() {
+        for (int i = 0; i < states.length; i++) {
+            Cause cause = causes.all().get(i);
+            if (cause.isOfRequests() && states[i].rearmAt != 0) {
+                states[i].rearmAt = 0;
+                rearm(cause);
+            }
+        }
+    }
+
+    /** Lets a cause fire again. One of requests does so at once if some have failed meanwhile. */
+    private void rearm(Cause cause) {
+        cause.rearm();
+        causes.fireWaiting(cause);
+    }
+
     /** Lets causes fire again whose interval is over. The time until there is something to do. */
     private long rearm() {
         long left = Long.MAX_VALUE;
@@ -222,7 +247,8 @@ final class TriggerThread implements Runnable {
                 left = Math.min(left, state.open.time() + settings.after() - now);
             } else if (state.rearmAt != 0 && state.rearmAt <= now) {
                 state.rearmAt = 0;
-                causes.all().get(i).rearm();
+                rearm(causes.all().get(i));
+                left = causes.all().get(i).event() != null ? 0 : left;
             } else if (state.rearmAt != 0) {
                 left = Math.min(left, state.rearmAt - now);
             }
