@@ -12,6 +12,7 @@ mod forms;
 mod inputs;
 mod pager;
 mod program;
+mod requests;
 mod spans;
 mod spans_around;
 mod tables;

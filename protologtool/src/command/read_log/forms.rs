@@ -231,6 +231,9 @@ impl EntryForm {
         if columns.is_empty() {
             columns = if is_text { TEXT_COLUMNS.to_vec() } else { TABLE_COLUMNS.to_vec() };
             if self.format == OutputFormat::Logfmt {
+                // Where there are none, a line has no key for them.
+                let message = columns.iter().position(|column| *column == Column::Message);
+                columns.insert(message.unwrap_or(columns.len()), Column::Request);
                 columns.push(Column::Fields);
             }
         }
