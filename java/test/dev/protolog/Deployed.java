@@ -66,6 +66,7 @@ public final class Deployed implements Callable<Long> {
     }
 
     /** Pins messages, has triggers of all kinds fire, and leaves requests and spans open. */
+    @SuppressWarnings("try")
     private static void keepNewest(Path directory) throws Exception {
         Triggers triggers = Triggers.to(directory.resolve("app.pftrace")).onLevel(LogLevel.ERROR).onUncaught().onFailedRequest()
                 .after(Duration.ofMillis(1)).family("deployed");
