@@ -41,21 +41,16 @@ fn each_form_has_the_request_of_a_message() {
     check(
         &["--format", "logfmt", "--thread", "main"],
         r#"
-        time=2026-11-20T18:27:01.001Z pid=100 tid=101 thread=main level=W group=demo::net message="sent 1 bytes" location=src/net.rs:12
-        time=2026-11-20T18:27:01.002Z pid=100 tid=101 thread=main level=W group=demo::net request="GET /cart" message="sent 2 bytes" location=src/net.rs:12
-        time=2026-11-20T18:27:01.004Z pid=100 tid=101 thread=main level=W group=demo::net request="a=b" message="sent 3 bytes" location=src/net.rs:12
+        time=2026-11-20T18:27:01.001000000+00:00 pid=100 tid=101 thread=main level=W group=demo::net message="sent 1 bytes" location=src/net.rs:12
+        time=2026-11-20T18:27:01.002000000+00:00 pid=100 tid=101 thread=main level=W group=demo::net request="GET /cart" message="sent 2 bytes" location=src/net.rs:12
+        time=2026-11-20T18:27:01.004000000+00:00 pid=100 tid=101 thread=main level=W group=demo::net request="a=b" message="sent 3 bytes" location=src/net.rs:12
         "#,
     );
-    check(
-        &["--format", "csv", "--columns", "tid,request,message"],
-        "
-        tid,request,message\r
-        101,,sent 1 bytes\r
-        101,GET /cart,sent 2 bytes\r
-        102,GET /cart,sent 4 bytes\r
-        101,a=b,sent 3 bytes\r
-        ",
-    );
+    let files = [("app", description::trace(APP))];
+    let (_, out, _) = run(&files, &["app", "--format", "csv", "--columns", "tid,request,message"]);
+    let lines = "tid,request,message\r\n101,,sent 1 bytes\r\n101,GET /cart,sent 2 bytes\r\n\
+                 102,GET /cart,sent 4 bytes\r\n101,a=b,sent 3 bytes\r\n";
+    assert_eq_text(lines, &out);
 }
 
 #[test]
