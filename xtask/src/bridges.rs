@@ -173,7 +173,8 @@ fn shown(row: &Value) -> String {
         line.extend(fields.keys().map(|name| format!(" {name}=")));
     }
     let is_of_kernel = row["tid"].as_u64().is_some_and(|tid| tid < 1 << 29);
-    line.extend([" by ", text("thread"), if is_of_kernel { "" } else { " of no known id" }]);
+    let known = if is_of_kernel { "" } else { " of no known id" };
+    line.extend([" by ", text("thread"), known, text("request")]);
     if text("template").starts_with("at %d") {
         let expected = row["args"][0].as_u64().unwrap_or_default() % (24 * 3_600_000);
         let is_right = millis_of_day(text("time")).is_some_and(|time| time.abs_diff(expected) < 30);
@@ -181,9 +182,8 @@ fn shown(row: &Value) -> String {
     }
     if let Some(place) = row["location"].as_str() {
         // The lines of the programs change with them; a message may have several.
-        let is_own = place.starts_with("app/");
-        let place = if is_own { place.split(':').next().unwrap_or(place) } else { place };
-        line.extend([" in ", place]);
+        let file = place.split(':').next().filter(|_| place.starts_with("app/"));
+        line.extend([" in ", file.unwrap_or(place)]);
     }
     let stack = text("stack_trace").lines().filter(|line| !line.trim_start().starts_with("at "));
     stack.for_each(|part| line.extend([" | ", part.trim()]));

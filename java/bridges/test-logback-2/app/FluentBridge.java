@@ -35,7 +35,7 @@ public final class FluentBridge {
             logger.atError().setCause(new IllegalStateException("broken", new RuntimeException("root"))).addKeyValue("user", (Object) null).log("failed");
             logger.atLevel(Level.DEBUG).addKeyValue("a b=c", "x \"y\"").addKeyValue("object", new int[] {1, 2}).log("any pairs");
             logger.makeLoggingEventBuilder(Level.INFO).setMessage("by parts {}").addArgument(true).log();
-            MDC.put("user", "bob");
+            MDC.put("request_id", "/pay");
             MDC.put("bytes", "of the thread");
             // The call's own pair counts.
             logger.atInfo().addKeyValue("bytes", 7).log("in a context");

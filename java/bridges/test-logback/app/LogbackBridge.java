@@ -36,7 +36,7 @@ public final class LogbackBridge {
             logger.info("{} {} {} {}", 1, 2L, true, 0.5);
             logger.info(MarkerFactory.getMarker("AUDIT"), "C:\\\\{} \\{} {}", "dir", 2);
             logger.info("an array {}", (Object) new int[] {1, 2});
-            MDC.put("user", "bob");
+            MDC.put("request_id", "/pay");
             logger.error("failed {}", 3, new IllegalStateException("broken", new RuntimeException("root")));
             MDC.clear();
             logger.trace("off");

@@ -124,7 +124,7 @@ public final class Bridges {
         for (int i = 0; i < 3; i++) {
             logger.info("sent {} bytes to {} in {} ms", i, "host", 0.25);
         }
-        MDC.put("user", "ann");
+        MDC.put("request_id", "/cart");
         logger.warn("with {}", "context");
         logger.atError().addKeyValue("code", 5).setCause(new IllegalStateException("broken")).log("with a pair");
         MDC.clear();
@@ -150,7 +150,7 @@ public final class Bridges {
         logger.info("not one of ours: {}", new Throwing());
         logger.info(new ObjectMessage(42));
         logger.printf(org.apache.logging.log4j.Level.INFO, "%s of %d", "printf", 1);
-        ThreadContext.put("user", "bob");
+        ThreadContext.put("request_id", "/pay");
         ThreadContext.push("nested");
         logger.error("failed {}", 3, new IllegalStateException("broken"));
         ThreadContext.clearAll();
