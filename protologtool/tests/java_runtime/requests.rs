@@ -135,9 +135,9 @@ fn segments_compressed_and_cut_traces_have_it() {
                 *sum.entry(id).or_default() += count;
             }
         }
-        assert_eq!(sum, expected([("none", 13_333), ("third", 6_667)]), "{}", dir.display());
+        assert_eq!(sum, expected([("none", 13_300), ("third", 6_700)]), "{}", dir.display());
     }
-    assert!(std::fs::read_dir(&dirs[0]).expect("a directory").count() > 3, "several segments");
+    assert!(std::fs::read_dir(&dirs[0]).expect("a directory").count() > 10, "many segments");
     let counts = counts(&dirs[2].join("app.pftrace"));
     assert!(counts["none"] == 1 && counts["cut"] >= 10, "{counts:?}");
 }

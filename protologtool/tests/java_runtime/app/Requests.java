@@ -33,6 +33,7 @@ import java.util.concurrent.TimeUnit;
 @SuppressWarnings("try")
 public final class Requests {
     private static final int MANY = 20_000;
+    private static Session recording;
 
     private Requests() {}
 
@@ -47,6 +48,7 @@ public final class Requests {
             Session.Builder builder = Session.builder().file(file).enableAll().reportLosses(false);
             Work work = work(args[i], builder, file.resolveSibling("other.pftrace"));
             try (Session session = builder.start()) {
+                recording = session;
                 work.run();
             }
         }
@@ -72,7 +74,7 @@ public final class Requests {
                 yield Requests::ring;
             }
             case "segments" -> {
-                builder.segmentBytes(64 << 10);
+                builder.segmentBytes(16 << 10);
                 yield Requests::thirds;
             }
             case "compressed" -> {
@@ -355,14 +357,17 @@ public final class Requests {
         }
     }
 
+    /** A third of the messages is in a request; files begin within a chunk of it. */
     private static void thirds() throws Exception {
-        for (int i = 0; i < MANY; i++) {
-            if (i % 3 == 0) {
-                try (RequestScope scope = ProtoLog.request("third")) {
-                    note("third");
+        for (int i = 0; i < MANY; i += 100) {
+            boolean isIn = i / 100 % 3 == 0;
+            try (RequestScope scope = isIn ? ProtoLog.request("third") : null) {
+                for (int n = 0; n < 100; n++) {
+                    note(isIn ? "third" : "none");
+                    if (n == 50) {
+                        recording.flush();
+                    }
                 }
-            } else {
-                note("none");
             }
         }
     }
