@@ -13,6 +13,7 @@ mod losses;
 mod places;
 mod reconnects;
 mod refused;
+mod requests;
 mod sampled;
 mod service;
 mod startup;

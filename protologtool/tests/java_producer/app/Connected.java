@@ -6,6 +6,7 @@ import dev.protolog.LogLevel;
 import dev.protolog.ProtoLog;
 import dev.protolog.ProtoLogImpl;
 import dev.protolog.ProtoLogProducer;
+import dev.protolog.RequestScope;
 import dev.protolog.Session;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -101,6 +102,7 @@ public final class Connected {
                 return String.valueOf(ProtoLogProducer.status().lost());
             }
             case "mixed" -> logMixed(Integer.parseInt(rest));
+            case "requests" -> logInRequests(Integer.parseInt(rest));
             case "enabled" -> await(() -> ProtoLog.isEnabled(Log.WORK, LogLevel.DEBUG));
             case "disabled" -> await(() -> !ProtoLog.isEnabled(Log.WORK, LogLevel.WTF));
             case "log" -> append(log(rest));
@@ -272,6 +274,20 @@ public final class Connected {
             latch.await();
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
+        }
+    }
+
+    /** Messages that say which request they are in. */
+    private static void logInRequests(int count) {
+        for (int i = 0; i < count; i++) {
+            try (RequestScope scope = ProtoLog.request("request " + i)) {
+                ProtoLog.d(Log.WORK, "first in %s", scope.id());
+                ProtoLog.wtf(Log.WORK, "second in %s", scope.id());
+            }
+            if (i % 3 == 0) {
+                ProtoLog.d(Log.WORK, "in %s", "none");
+                ProtoLog.wtf(Log.WORK, "in %s", "none");
+            }
         }
     }
 
