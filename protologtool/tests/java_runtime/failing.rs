@@ -274,6 +274,9 @@ fn a_killed_program_leaves_whole_files_and_its_requests() {
         tool(&["recover", recording.to_str().unwrap(), "-o", trace.to_str().unwrap()]);
         let log = read(&trace);
         assert!(log.entries().count() > 1000, "round {round}");
+        // The first error is there, in its request, however many messages came after it.
+        let errors = texts(&log, |tag| tag == "Disk");
+        assert!(errors.iter().any(|text| text == "99 for request 99"), "round {round}");
         check_requests(&log);
     }
 }

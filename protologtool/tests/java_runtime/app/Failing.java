@@ -334,7 +334,8 @@ public final class Failing {
     /** Until it is killed. */
     private void killed() throws Exception {
         triggers.keepFiles(4);
-        Session session = builder().bufferBytes(1 << 20).recordTo(directory.resolve("ring.rec")).start();
+        Pinned pinned = new Pinned().level(LogLevel.ERROR);
+        Session session = builder().bufferBytes(1 << 20).pin(pinned).recordTo(directory.resolve("ring.rec")).start();
         for (int t = 0; t < 2; t++) {
             new Thread(() -> {
                 for (int number = 0;; number++) {
@@ -343,6 +344,7 @@ public final class Failing {
                         ProtoLog.d(NET, "%d for %s", step, scope.id());
                     }
                     if (number % 100 == 99) {
+                        ProtoLog.e(DISK, "%d for %s", number, scope.id());
                         scope.fail("no answer");
                     }
                     scope.close();
