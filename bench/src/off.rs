@@ -20,6 +20,7 @@ enum Ruled {
 #[derive(ProtoLogGroup)]
 enum LeftOut {
     Sampled,
+    Bytes,
     Limited,
 }
 
@@ -29,7 +30,7 @@ static WORD: AtomicU32 = AtomicU32::new(0);
 type Turns = fn(u64);
 
 /// The candidates by name. None uses the number of the turn, so that the loop is the same for all.
-const CANDIDATES: [(&str, Turns); 7] = [
+const CANDIDATES: [(&str, Turns); 8] = [
     ("empty", |turns| counted(turns, |_| ())),
     ("load", |turns| {
         counted(turns, |_| {
@@ -52,6 +53,11 @@ const CANDIDATES: [(&str, Turns); 7] = [
         let session =
             recorded(|builder| builder.enable_all().sample("LeftOut::Sampled", "1/1000000"));
         counted(turns, |_| d!(LeftOut::Sampled, "%d %d", 5, 7));
+        drop(session);
+    }),
+    ("passed-over-bytes", |turns| {
+        let session = recorded(|builder| builder.enable_all().sample("LeftOut::Bytes", "1/500MiB"));
+        counted(turns, |_| d!(LeftOut::Bytes, "%d %d", 5, 7));
         drop(session);
     }),
     ("suppressed", |turns| {

@@ -50,6 +50,7 @@ pub mod schema;
 mod span;
 mod template;
 mod template_error;
+pub mod volume;
 
 pub use braces::{Braces, Placeholder, as_log_call, braces, first_placeholder, named_argument};
 pub use buffer::{BufferStats, FillPolicy};

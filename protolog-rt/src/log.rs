@@ -1,6 +1,6 @@
 //! The entrance to the write path for the rest of the crate.
 
-use crate::level::rules::{self, Refused, RuledCall, SiteState};
+use crate::level::rules::{self, Refused, RuledCall, SiteState, Visit};
 use crate::level::{self, GroupInfo};
 use crate::note::NoteRef;
 use crate::site::{GroupLevel, key};
@@ -8,7 +8,6 @@ use crate::writer::arg_slice::ArgSlice;
 use crate::writer::sampled::Sampled;
 use crate::writer::{self, Decision, Head, HeldBack, Recalled, RecalledCall, Sought};
 use protolog_core::control::rate::Rate;
-use protolog_core::randomness::randomness;
 use protolog_core::{Arg, Level, MAX_PARAMS};
 
 pub(crate) use crate::writer::args::Args;
@@ -69,7 +68,7 @@ fn ask_by_key(sought: Sought, group_level: GroupLevel, key: u64) -> bool {
     let (group, level) = group_level.parts();
     let Some(call) = group.ask_call(level, key) else { return false };
     // What an argument decides is decided once it is there.
-    if !call.state.is_by_argument() {
+    if !call.state.is_by_arguments() {
         let Some(passed) = pass(call, level, group, Some(sought)) else { return false };
         rules::note_kept(key, passed.rate, sought.generation());
     }
@@ -102,7 +101,7 @@ pub(crate) fn state(head: Head, note: NoteRef) -> SiteState {
 /// argument: [`pass_asked`] is for those alone.
 #[inline]
 pub(crate) fn may_be_sampled(state: SiteState) -> bool {
-    state.is_by_argument() || rules::has_kept()
+    state.is_by_arguments() || rules::has_kept()
 }
 
 /// A message that is to be logged: what rules make of its call, and the rate at which it was
@@ -152,8 +151,8 @@ pub(crate) fn pass_taken(
 ) -> Option<Passed> {
     if !group.takes(level, call.state) {
         Some(Passed { state: call.state, rate: None })
-    } else if call.state.is_by_argument() {
-        pass_by_argument(call, level, group, &|number| randomness_of(&ArgSlice(args), number))
+    } else if call.state.is_by_arguments() {
+        pass_by_arguments(call, level, group, &|visitor| args.iter().for_each(|arg| visitor(*arg)))
     } else {
         pass(call, level, group, None)
     }
@@ -169,43 +168,29 @@ pub(crate) fn pass_asked<A: Args>(
 ) -> Option<Passed> {
     let (group, level) = head.group_level.parts();
     let rate = rules::take_kept(key, || group.has_rules());
-    if rate.is_some() || !state.is_by_argument() {
+    if rate.is_some() || !state.is_by_arguments() {
         return Some(Passed { state, rate });
     }
     let call = rules::ruled_call_of_key(key);
-    pass_by_argument(call, level, group, &|number| randomness_of(args, number))
+    pass_by_arguments(call, level, group, &|visitor| args.visit(&mut |arg| visitor(arg)))
 }
 
-/// As [`pass`], for a call that is sampled by an argument, whose randomness `randomness` returns by
-/// its number.
+/// As [`pass`], for a call that is sampled by its arguments, which `visit` calls a function with.
 #[cold]
-fn pass_by_argument(
+fn pass_by_arguments(
     call: RuledCall,
     level: Level,
     group: &'static GroupInfo,
-    randomness: &dyn Fn(u8) -> Option<u64>,
+    visit: Visit<'_>,
 ) -> Option<Passed> {
     // As in `pass`.
     let sampled =
-        if group.at_host().is_none() { call.sample_by_argument(randomness) } else { Ok(None) };
+        if group.at_host().is_none() { call.sample_by_arguments(visit) } else { Ok(None) };
     let Ok(rate) = sampled else { return count(call, level, group, HeldBack::PassedOver) };
     match call.pass_limits() {
         Ok(()) => Some(Passed { state: call.state, rate }),
         Err((now, _)) => count(call, level, group, HeldBack::Limited { now }),
     }
-}
-
-/// Returns the randomness of the argument with this number, from 1.
-#[cold]
-fn randomness_of<A: Args>(args: &A, number: u8) -> Option<u64> {
-    let (mut left, mut found) = (number, None);
-    args.visit(&mut |arg| {
-        if left == 1 {
-            found = Some(randomness(arg));
-        }
-        left = left.saturating_sub(1);
-    });
-    found
 }
 
 /// Counts a message that does not pass.

@@ -36,6 +36,7 @@ enum Group {
     Other,
     Ruled,
     Sampled,
+    Bytes,
     Limited,
 }
 
@@ -92,6 +93,12 @@ fn turns_of(name: &str, turns: u64) -> Option<()> {
             let session =
                 recorded(|builder| builder.enable_all().sample("Group::Sampled", "1/1000000"));
             counted(turns, |_| d!(Group::Sampled, "%d %d", 5, 7));
+            drop(session);
+        }
+        "passed-over-bytes" => {
+            let session =
+                recorded(|builder| builder.enable_all().sample("Group::Bytes", "1/500MiB"));
+            counted(turns, |_| d!(Group::Bytes, "%d %d", 5, 7));
             drop(session);
         }
         "suppressed" => {

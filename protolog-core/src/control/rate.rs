@@ -7,10 +7,12 @@
 //! 2/3        two of three
 //! 1/100 by arg1, or 1/100:arg1
 //!            all messages with one of 100 values of their first argument
+//! 1/512KiB   each byte of what is logged by chance, one of 524,288: a message is kept if one of
+//!            its bytes is
 //! ```
 //!
 //! With an argument the decision is that of [`crate::randomness`]: the same for all messages with
-//! one value, in each program and at each time.
+//! one value, in each program and at each time. Bytes are those of [`crate::volume`].
 //!
 //! Invariant: at least one message in [`MAX`] is kept, and at most all of them; the fraction is
 //! reduced, so that equal rates have equal words.
@@ -26,6 +28,12 @@ pub const MAX_BY: u8 = 15;
 /// The digits behind the point of a percentage.
 const DECIMALS: usize = 7;
 
+/// In the place of an argument's number: each byte is kept by chance.
+const BYTES: u8 = MAX_BY + 1;
+
+/// A number of kept messages that no rate has, in the words of those of bytes.
+const KEPT_OF_BYTES: u64 = (1 << 30) - 1;
+
 /// Bits of a word for the argument's number, and for those and a number of messages.
 const BY_BITS: u32 = 4;
 const OF_BITS: u32 = 30 + BY_BITS;
@@ -36,7 +44,7 @@ const OF_BITS: u32 = 30 + BY_BITS;
 pub struct Rate {
     kept: u32,
     of: u32,
-    /// The number of the argument, from 1; 0 for none.
+    /// The number of the argument, from 1; 0 for none; or [`BYTES`].
     by: u8,
 }
 
@@ -59,9 +67,20 @@ impl Rate {
         if number == 0 || number > MAX_BY { None } else { Some(Self { by: number, ..self }) }
     }
 
+    /// The rate of one byte of so many; none if that is no rate.
+    pub const fn of_bytes(interval: u32) -> Option<Self> {
+        if interval == 0 || interval > MAX {
+            return None;
+        }
+        Some(Self { kept: 1, of: interval, by: BYTES })
+    }
+
     /// Parses a rate; none if the text is none.
     pub const fn parse(text: &str) -> Option<Self> {
         let text = text.trim_ascii().as_bytes();
+        if let Some(interval) = interval(text) {
+            return Self::of_bytes(interval);
+        }
         let mut at = 0;
         while at < text.len() && text[at] != b' ' && text[at] != b':' {
             at += 1;
@@ -150,7 +169,17 @@ impl Rate {
     /// Returns the number of the argument by which messages are kept, from 1; none of those that
     /// are kept by chance, each for itself.
     pub const fn by(self) -> Option<u8> {
-        if self.by == 0 { None } else { Some(self.by) }
+        if self.by == 0 || self.by == BYTES { None } else { Some(self.by) }
+    }
+
+    /// Returns the number of bytes of which one is kept; none of a rate of messages.
+    pub const fn interval(self) -> Option<u32> {
+        if self.by == BYTES { Some(self.of) } else { None }
+    }
+
+    /// Returns whether messages are decided by their arguments: the value of one, or their size.
+    pub const fn needs_arguments(self) -> bool {
+        self.by != 0
     }
 
     /// Returns whether every message is kept.
@@ -160,6 +189,9 @@ impl Rate {
 
     /// Returns the rate in one word, which is not 0.
     pub const fn to_word(self) -> u64 {
+        if self.by == BYTES {
+            return KEPT_OF_BYTES << OF_BITS | (self.of as u64) << BY_BITS;
+        }
         (self.kept as u64) << OF_BITS | (self.of as u64) << BY_BITS | self.by as u64
     }
 
@@ -167,11 +199,33 @@ impl Rate {
     pub const fn from_word(word: u64) -> Option<Self> {
         let (kept, of) = ((word >> OF_BITS) as u32, (word << 30 >> (30 + BY_BITS)) as u32);
         let by = (word & MAX_BY as u64) as u8;
+        if kept as u64 == KEPT_OF_BYTES {
+            return Self::of_bytes(of);
+        }
         if kept == 0 || kept > of { None } else { Some(Self { kept, of, by }) }
     }
 }
 
-const _: () = assert!(MAX < 1 << 30 && (MAX_BY as u32) < 1 << BY_BITS);
+const _: () = assert!((MAX as u64) < KEPT_OF_BYTES && (MAX_BY as u32) < 1 << BY_BITS);
+
+/// The bytes in `1/512KiB`, also with a space before the unit; none in another text.
+const fn interval(text: &[u8]) -> Option<u32> {
+    let Some((b"1/", text)) = text.split_at_checked(2) else { return None };
+    let (mut at, mut number) = (0, 0);
+    while at < text.len() && text[at].is_ascii_digit() && at < 10 {
+        number = number * 10 + (text[at] - b'0') as u64;
+        at += 1;
+    }
+    let unit = text.split_at(at).1.trim_ascii_start();
+    let shift = match unit {
+        [b'b' | b'B'] => 0,
+        [b'k' | b'K', b'i' | b'I', b'b' | b'B'] => 10,
+        [b'm' | b'M', b'i' | b'I', b'b' | b'B'] => 20,
+        _ => return None,
+    };
+    let bytes = number << shift;
+    if at == 0 || bytes > MAX as u64 { None } else { Some(bytes as u32) }
+}
 
 /// The number of the argument in ` by arg1` or `:arg1`.
 const fn argument(text: &[u8]) -> Option<u8> {
@@ -202,7 +256,15 @@ const fn argument(text: &[u8]) -> Option<u8> {
 
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.kept, self.of)?;
+        write!(f, "{}/", self.kept)?;
+        if self.by == BYTES {
+            return match self.of.trailing_zeros() {
+                ..10 => write!(f, "{}B", self.of),
+                10..20 => write!(f, "{}KiB", self.of >> 10),
+                _ => write!(f, "{}MiB", self.of >> 20),
+            };
+        }
+        write!(f, "{}", self.of)?;
         match self.by {
             0 => Ok(()),
             by => write!(f, ":arg{by}"),
@@ -234,5 +296,8 @@ mod tests {
         assert_eq!(Rate::parse("1% by arg15").and_then(Rate::by), Some(15));
         let rate = Rate::parse("2.5%").map(|rate| (rate.probability(), rate.weight()));
         assert_eq!(rate, Some((0.025, 40.0)));
+        let bytes = Rate::parse("1/2 MiB").expect("a rate");
+        assert_eq!((bytes.interval(), bytes.by()), (Some(2 << 20), None));
+        assert_eq!(Rate::parse("1/2 by arg1").and_then(Rate::interval), None);
     }
 }

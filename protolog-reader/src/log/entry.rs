@@ -4,6 +4,7 @@ use std::fmt;
 
 use protolog_core::control::rate::Rate;
 use protolog_core::randomness::randomness;
+use protolog_core::volume::Volume;
 use protolog_core::{Arg, ParamKind};
 use protozero::Reader;
 
@@ -113,6 +114,14 @@ impl<'a> Entry<'a> {
     /// its strings.
     pub fn encoded_size(&self) -> usize {
         self.log.blocks().bytes(self.record.message).len()
+    }
+
+    /// The size of the message with its texts, in bytes, as programs sample bytes by: that of its
+    /// packet where each text is new ([`protolog_core::volume`]).
+    pub fn volume(&self) -> u64 {
+        let mut volume = Volume::new();
+        self.values().args().into_iter().for_each(|arg| volume.add(arg));
+        volume.bytes()
     }
 
     /// The message in the dictionary.

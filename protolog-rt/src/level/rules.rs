@@ -26,7 +26,7 @@ mod table;
 
 pub(crate) use declared::left_out;
 pub(crate) use limiter::Refused;
-pub(crate) use ruled_call::{CallLimits, RuledCall};
+pub(crate) use ruled_call::{CallLimits, RuledCall, Visit};
 pub(crate) use sampler::{NotKept, has_kept, note_kept, take_kept};
 pub(crate) use site_state::SiteState;
 pub(super) use table::filter;

@@ -305,7 +305,9 @@ public final class Session implements AutoCloseable {
          * many it stands for. Messages of WARN and worse are all kept, unless the selector names
          * their level, as {@code warn} does. With {@code "1/100 by arg1"} all messages are kept
          * that have one of 100 values of their first argument, and none of the others: requests as
-         * wholes, the same in each program and language.
+         * wholes, the same in each program and language. With {@code "1/512KiB"} one byte is kept
+         * of 524,288 that are logged, and with it its message: long ones more often, in proportion
+         * to what they cost, and one of more than 4.6 times as many bytes always.
          *
          * <p>It is a rule of the program, as of {@link #limit}.
          *

@@ -65,6 +65,7 @@ final class SamplingTest {
             whatIsPrinted();
             limitedAndSampled(dir);
             byArgument(dir);
+            byBytes(dir);
             ratesChangeInFlight(dir);
             cutFiles(dir);
             wrongRates();
@@ -247,6 +248,43 @@ final class SamplingTest {
      * standard deviations, though threads log and end while the rate changes; also in several
      * sessions.
      */
+    /** One byte of so many is kept, and with it its message; long ones are all kept. */
+    private static void byBytes(Path dir) throws Exception {
+        Path file = dir.resolve("bytes.pftrace");
+        Session session = Session.builder().file(file).enableAll().sample(RADIO, "1/512 B").start();
+        String page = "p".repeat(512);
+        int pages = CALLS / 10;
+        int files = 20;
+        for (int i = 0; i < CALLS; i++) {
+            ProtoLogImpl.d(Group.RADIO, IDS.get(LogLevel.DEBUG), 1, i % 60);
+            if (i % 10 == 0) {
+                ProtoLog.i(Group.RADIO, "a page %s", page);
+            }
+            if (i % (CALLS / files) == 0) {
+                ProtoLog.i(Group.RADIO, "a file %s", page.repeat(5));
+                ProtoLogImpl.w(Group.RADIO, IDS.get(LogLevel.WARN), 1, i);
+            }
+        }
+        Summary summary = session.stop();
+        Read read = read(List.of(file));
+        long logged = CALLS + pages + 2 * files;
+        check("each is there or counted", List.of(summary.messages() + sum(read), summary.lost()), List.of(logged, 0L));
+        // More than 4.6 times the interval, and a warning.
+        check("those that stand for themselves", read.kept.get("0/0"), 2 * files);
+        check("two sizes", read.kept.size(), 3);
+        isNear("bytes", read, logged);
+        List<Integer> kept = read.kept.values().stream().sorted().toList();
+        // 20 bytes of 512, and 542.
+        isNear("small ones", CALLS * 0.0383, List.of(kept.get(1), kept.get(2)));
+        isNear("pages", pages * 0.6532, List.of(kept.get(1), kept.get(2)));
+        clear();
+    }
+
+    /** One of the numbers is the expected one. */
+    private static void isNear(String what, double expected, List<Integer> found) {
+        check(what + ": " + expected + " of " + found, found.stream().anyMatch(it -> Math.abs(it - expected) < 6 * Math.sqrt(expected)), true);
+    }
+
     private static void ratesChangeInFlight(Path dir) throws Exception {
         List<String> rates = List.of("1/20", "1/50", "1/7", "1/200");
         Session one = Session.builder().file(dir.resolve("one.pftrace")).enableAll().sample(RADIO, rates.get(0)).start();

@@ -1,15 +1,18 @@
 //! The effect of rules on one call, and what it decides for a message.
 //!
 //! A message is asked for twice at most: before its arguments are evaluated, by chance and limits,
-//! or after it, by the value of one of them and limits ([`RuledCall::sample_by_argument`]).
+//! or after it, by the value of one of them, or by their size, and limits
+//! ([`RuledCall::sample_by_arguments`]).
 //!
-//! Invariant: a call that is sampled by an argument has no limits before its arguments are there.
+//! Invariant: a call that is sampled by its arguments has no limits before its arguments are there.
 
 use super::limiter::{self, Refused};
 use super::sampler::{self, NotKept, Sampling};
 use super::site_state::SiteState;
+use protolog_core::Arg;
 use protolog_core::control::rate::Rate;
-use protolog_core::randomness::threshold;
+use protolog_core::randomness::{randomness, threshold};
+use protolog_core::volume::Volume;
 
 /// The effect of rules on a call: recorded or not, its limits, its sampling.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,15 +42,15 @@ impl CallLimits {
 impl RuledCall {
     #[inline]
     pub(super) fn new(state: SiteState, limits: [u32; 2], sampling: Option<Sampling>) -> Self {
-        let is_by_argument = sampling.is_some_and(|sampling| sampling.rate.by().is_some());
-        Self { state: if is_by_argument { state.by_argument() } else { state }, limits, sampling }
+        let is_by_arguments = sampling.is_some_and(|sampling| sampling.rate.needs_arguments());
+        Self { state: if is_by_arguments { state.by_arguments() } else { state }, limits, sampling }
     }
 
     /// Returns the limits that are asked before the arguments are evaluated. Those of a call that
-    /// is sampled by an argument are asked after.
+    /// is sampled by its arguments are asked after.
     #[inline]
     pub(crate) fn limits(self) -> CallLimits {
-        if self.state.is_by_argument() { CallLimits::NONE } else { CallLimits(self.limits) }
+        if self.state.is_by_arguments() { CallLimits::NONE } else { CallLimits(self.limits) }
     }
 
     /// Takes a message into account that is about to be logged, so that the rest is for others.
@@ -81,23 +84,43 @@ impl RuledCall {
     /// Returns whether messages are sampled by chance, each for itself.
     #[inline]
     pub(crate) fn is_by_chance(self) -> bool {
-        self.is_sampled() && !self.state.is_by_argument()
+        self.is_sampled() && !self.state.is_by_arguments()
     }
 
-    /// As [`Self::sample`], by an argument, whose randomness `randomness` returns by its number. A
-    /// message without that argument is kept for sure.
+    /// As [`Self::sample`], by the value of an argument or by the size of all, which `visit` calls
+    /// a function with. A message without that argument is kept for sure.
     ///
     /// # Errors
     /// It is passed over.
-    pub(crate) fn sample_by_argument(
-        self,
-        randomness: &dyn Fn(u8) -> Option<u64>,
-    ) -> Result<Option<Rate>, NotKept> {
+    pub(crate) fn sample_by_arguments(self, visit: Visit<'_>) -> Result<Option<Rate>, NotKept> {
         let Some(Sampling { rate, .. }) = self.sampling else { return Ok(None) };
-        let Some(randomness) = rate.by().and_then(randomness) else { return Ok(None) };
+        if let Some(interval) = rate.interval() {
+            let mut volume = Volume::new();
+            visit(&mut |arg| volume.add(arg));
+            return sampler::keep_bytes(self.sampling, interval, volume.bytes());
+        }
+        let Some(randomness) = rate.by().and_then(|number| randomness_of(visit, number)) else {
+            return Ok(None);
+        };
         if randomness < threshold(rate) {
             return Err(NotKept);
         }
         Ok(Some(rate).filter(|rate| !rate.keeps_all()))
     }
+}
+
+/// Calls a function with each argument of a message.
+pub(crate) type Visit<'a> = &'a dyn Fn(&mut dyn FnMut(Arg<'_>));
+
+/// Returns the randomness of the argument with this number, from 1.
+#[cold]
+fn randomness_of(visit: Visit<'_>, number: u8) -> Option<u64> {
+    let (mut left, mut found) = (number, None);
+    visit(&mut |arg| {
+        if left == 1 {
+            found = Some(randomness(arg));
+        }
+        left = left.saturating_sub(1);
+    });
+    found
 }

@@ -8,9 +8,14 @@
 //!
 //! ```text
 //! gap      messages that are passed over before the next one is kept; by thread and rule, or by
-//!          thread and call ([`keep_by`])
+//!          thread and call ([`keep_by`]); where bytes are sampled, bytes
 //! kept     rates of kept messages whose arguments are evaluated just now; by thread
 //! ```
+//!
+//! Where each byte is sampled, a message is kept if one of its bytes is: two that are half as long
+//! have one kept as often as the whole. Such a message stands for as many as its size says
+//! ([`rate_of_size`]); one that would be kept with more than 99 % is kept for sure, and stands for
+//! itself.
 //!
 //! Arguments that panic leave their rate in `kept`. A later message of the call that asks notes its
 //! own above it. One that does not ask, because the rules are others by now and say nothing of its
@@ -123,6 +128,42 @@ fn decide(
     })
 }
 
+/// Decides about a message of so many bytes ([`Volume`](protolog_core::volume::Volume)), each of
+/// which is sampled; the rate is that of its size.
+///
+/// # Errors
+/// It is passed over.
+pub(super) fn keep_bytes(
+    sampling: Option<Sampling>,
+    interval: u32,
+    bytes: u64,
+) -> Result<Option<Rate>, NotKept> {
+    if is_sure(interval, bytes) {
+        return Ok(None);
+    }
+    let kept = decide(sampling, |sampler, sampling| sampler.keeps_bytes(sampling, bytes))?;
+    Ok(kept.and_then(|_| rate_of_size(interval, bytes)))
+}
+
+/// Returns whether a message of so many bytes is kept for sure: it would be with more than 99 %.
+fn is_sure(interval: u32, bytes: u64) -> bool {
+    bytes.saturating_mul(10) >= u64::from(interval) * 46
+}
+
+/// Returns the rate at which messages of so many bytes are kept if one byte of `interval` is; none
+/// if all are, since more than 99 % would be. The fraction differs from the chance by less than one
+/// part in two million.
+fn rate_of_size(interval: u32, bytes: u64) -> Option<Rate> {
+    // Where its numbers take three bytes each, if the chance is not less than that.
+    const MOST: f64 = (1 << 21) as f64 - 1.0;
+    if is_sure(interval, bytes) {
+        return None;
+    }
+    let chance = -(bytes as f64 * (-1.0 / f64::from(interval)).ln_1p()).exp_m1();
+    let kept = (MOST * chance).floor().max(1.0);
+    Rate::new(kept as u32, (kept / chance).round() as u32)
+}
+
 /// Returns whether rates of messages are noted that are not written yet.
 #[inline]
 pub(crate) fn has_kept() -> bool {
@@ -210,6 +251,11 @@ impl ThreadSampler {
 
     /// Returns whether a message is kept.
     fn keeps(&self, sampling: Sampling) -> bool {
+        self.keeps_bytes(sampling, 1)
+    }
+
+    /// Returns whether a message of so many bytes is kept, or of one message.
+    fn keeps_bytes(&self, sampling: Sampling, bytes: u64) -> bool {
         self.follow_process();
         let Sampling { rate, rule } = sampling;
         let gap = &self.gaps[usize::from(rule) % GAPS];
@@ -218,10 +264,11 @@ impl ThreadSampler {
             gap.rule.set(rule);
             gap.left.set(self.draw(rate));
         }
-        if let Some(left) = gap.left.get().checked_sub(1) {
+        if let Some(left) = gap.left.get().checked_sub(bytes) {
             gap.left.set(left);
             return false;
         }
+        // Of its other bytes nothing need be known, since the distribution has no memory.
         gap.left.set(self.draw(rate));
         true
     }

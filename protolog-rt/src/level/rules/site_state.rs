@@ -14,8 +14,9 @@ const TRACE_ON: u8 = 1;
 const TRACE_OFF: u8 = 2;
 const TEXT_ON: u8 = 4;
 const TEXT_OFF: u8 = 8;
-/// Its messages are sampled by the value of an argument. No rule's words are a part of it.
-const BY_ARGUMENT: u8 = 16;
+/// Its messages are sampled by their arguments: the value of one, or the size of all. No rule's
+/// words are a part of it.
+const BY_ARGUMENTS: u8 = 16;
 
 impl SiteState {
     /// A call of which rules say nothing.
@@ -49,24 +50,24 @@ impl SiteState {
         self.0 & TEXT_ON != 0 || is_group_printed && self.0 & TEXT_OFF == 0
     }
 
-    /// The same of a call whose messages are sampled by the value of an argument.
+    /// The same of a call whose messages are sampled by their arguments.
     #[must_use]
     #[inline]
-    pub(super) fn by_argument(self) -> Self {
-        Self(self.0 | BY_ARGUMENT)
+    pub(super) fn by_arguments(self) -> Self {
+        Self(self.0 | BY_ARGUMENTS)
     }
 
     /// The same of another one.
     #[must_use]
     #[inline]
-    pub(super) fn not_by_argument(self) -> Self {
-        Self(self.0 & !BY_ARGUMENT)
+    pub(super) fn not_by_arguments(self) -> Self {
+        Self(self.0 & !BY_ARGUMENTS)
     }
 
-    /// Returns whether its messages are sampled by the value of an argument.
+    /// Returns whether its messages are sampled by their arguments.
     #[inline]
-    pub(crate) fn is_by_argument(self) -> bool {
-        self.0 & BY_ARGUMENT != 0
+    pub(crate) fn is_by_arguments(self) -> bool {
+        self.0 & BY_ARGUMENTS != 0
     }
 
     pub(super) fn switches_on(self) -> bool {
@@ -77,7 +78,7 @@ impl SiteState {
 impl fmt::Display for SiteState {
     /// Writes the words of a rule that does the same, or `-`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0 & !BY_ARGUMENT == 0 {
+        if self.0 & !BY_ARGUMENTS == 0 {
             return f.write_str("-");
         }
         let part = |on, off| match (self.0 & on != 0, self.0 & off != 0) {

@@ -136,7 +136,7 @@ impl TableEntry {
         let state = SiteState(self.state.load(Ordering::Relaxed));
         let limits = self.limits.each_ref().map(|limit| limit.load(Ordering::Relaxed));
         // The state says what the rate does, also where another thread stores both just now.
-        RuledCall::new(state.not_by_argument(), limits, rate.map(|rate| Sampling { rate, rule }))
+        RuledCall::new(state.not_by_arguments(), limits, rate.map(|rate| Sampling { rate, rule }))
     }
 }
 

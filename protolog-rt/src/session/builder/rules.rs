@@ -64,6 +64,11 @@ impl Builder {
     /// and requests are kept as wholes. Arguments have numbers from 1 to 15; a message without that
     /// argument is kept.
     ///
+    /// `1/512KiB` samples bytes, as a heap profiler does: of 524,288 bytes that are logged one is
+    /// kept by chance, and with it the whole message. So long messages are kept more often, in
+    /// proportion to what they cost, and one of more than 4.6 times as many bytes always. The
+    /// arguments are evaluated.
+    ///
     /// It is a rule of the program, from the start of the session on, like that of an operator: it
     /// holds for all sessions and the text output, until another one of the same selector comes. If
     /// it takes no call that is known, a line on standard error says so.
@@ -107,7 +112,7 @@ impl Builder {
             let rate = || {
                 Rate::parse(&value).map(Some).ok_or_else(|| {
                     let help =
-                        "write a part of all messages, as in `1/100`, `0.5%` or `1/100 by arg1`";
+                        "write a part of all messages, as in `1/100`, `0.5%` or `1/100 by arg1`, or of all bytes, as in `1/512KiB`";
                     error(format!("invalid rate `{value}`"), help)
                 })
             };

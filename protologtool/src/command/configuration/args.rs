@@ -258,7 +258,8 @@ pub(super) struct SampleArgs {
     pub(super) selector: String,
 
     /// The part that is kept, such as `1/100` or `0.5%`, each by chance, or `1/100 by arg1`, all
-    /// with one value of an argument together; `off` for all messages
+    /// with one value of an argument together, or `1/512KiB`, each byte by chance, and with it its
+    /// message; `off` for all messages
     #[arg(value_parser = rate)]
     pub(super) rate: GivenRate,
 
@@ -277,7 +278,7 @@ fn rate(text: &str) -> Result<GivenRate, String> {
         return Ok(GivenRate(None));
     }
     Rate::parse(text).map(|rate| GivenRate(Some(rate))).ok_or_else(|| {
-        "no rate\nhelp: write a part of all messages, as in `1/100`, `0.5%` or `1/100 by arg1`, or `off`"
+        "no rate\nhelp: write a part of all messages, as in `1/100`, `0.5%` or `1/100 by arg1`, of all bytes, as in `1/512KiB`, or `off`"
             .into()
     })
 }

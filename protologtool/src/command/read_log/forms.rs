@@ -117,7 +117,8 @@ pub(crate) struct EntryForm {
     pub(crate) histogram: bool,
 
     /// With numbers in place of entries: those of all messages that were logged, of which sampling
-    /// kept some; each estimate with the interval that has the true number in 95 % of all cases
+    /// kept some; each estimate with the interval that has the true number in 95 % of all cases.
+    /// The bytes of `--top` are then those of messages with their texts
     #[arg(long)]
     pub(crate) estimate: bool,
 }

@@ -2,6 +2,8 @@
 
 use super::*;
 
+mod bytes;
+
 fn rate(text: &str) -> Rate {
     Rate::parse(text).expect("a rate")
 }

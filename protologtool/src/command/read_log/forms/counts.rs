@@ -191,7 +191,9 @@ impl Counts {
             None => Draw::Own,
             Some(_) => entry.randomness().map_or(Draw::LostValue, Draw::Value),
         };
-        let (bytes, time) = (entry.encoded_size() as u64, entry.time());
+        // By what a program samples bytes by.
+        let bytes = if form.estimate { entry.volume() } else { entry.encoded_size() as u64 };
+        let time = entry.time();
         let kind = message.map_or((None, None), |message| (Some(message.group), message.level));
         Some(Counted { key, bytes, time, kind, weight, draw })
     }

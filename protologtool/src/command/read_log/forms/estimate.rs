@@ -360,6 +360,55 @@ mod tests {
         }
     }
 
+    /// Messages of unequal sizes, kept by one of their bytes: the intervals of their bytes and of
+    /// their number cover those in 95 ± 1.5 %, and the means of the estimates are within four
+    /// standard errors of them.
+    #[test]
+    fn intervals_of_messages_that_bytes_decide_cover_what_they_say() {
+        const RUNS: u64 = 5_000;
+        // So many messages of so many bytes, of which one in `interval` is kept.
+        for (sizes, interval) in [
+            (&[(20_000_u32, 20.0)][..], 2_000.0),
+            (&[(3_000, 20.0), (2_000, 60.0), (400, 500.0)], 4_000.0),
+            (&[(6_000, 25.0), (300, 2_000.0), (20, 30_000.0)], 5_000.0),
+        ] {
+            let mut random = Random(3);
+            let messages: f64 = sizes.iter().map(|(count, _)| f64::from(*count)).sum();
+            let bytes: f64 = sizes.iter().map(|(count, size)| f64::from(*count) * size).sum();
+            let (mut covered, mut sums, mut squares) = ([0_u64; 2], [0.0; 2], [0.0; 2]);
+            for _ in 0..RUNS {
+                let mut estimates = [Estimate::default(), Estimate::default()];
+                for (count, size) in sizes {
+                    let chance = -(-size / interval).exp_m1();
+                    // As programs do, which keep the largest for sure.
+                    let is_sure = *size >= 4.6 * interval;
+                    let kept = if is_sure {
+                        u64::from(*count)
+                    } else {
+                        random.kept(u64::from(*count), chance)
+                    };
+                    let weight = if is_sure { 1.0 } else { 1.0 / chance };
+                    for _ in 0..kept {
+                        estimates[0].add(1.0, weight, None);
+                        estimates[1].add(*size, weight, None);
+                    }
+                }
+                for (at, number) in [messages, bytes].into_iter().enumerate() {
+                    covered[at] += u64::from(covers(estimates[at].interval(), number as u64));
+                    sums[at] += estimates[at].sum();
+                    squares[at] += (estimates[at].sum() - number).powi(2);
+                }
+            }
+            for (at, number) in [messages, bytes].into_iter().enumerate() {
+                let share = covered[at] as f64 / RUNS as f64;
+                assert!((share - 0.95).abs() < 0.015, "{sizes:?}: {share} at {at}");
+                let mean = sums[at] / RUNS as f64;
+                let error = (squares[at] / RUNS as f64 / RUNS as f64).sqrt();
+                assert!((mean - number).abs() < 4.0 * error, "{mean} ± {error} of {number}");
+            }
+        }
+    }
+
     #[test]
     fn few_values_have_no_interval() {
         let mut estimate = Estimate::default();

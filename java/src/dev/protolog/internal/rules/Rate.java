@@ -2,13 +2,15 @@ package dev.protolog.internal.rules;
 
 import dev.protolog.internal.groups.SettingParts;
 import java.math.BigInteger;
+import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
  * So many messages are kept of so many, each by chance, or all together that have one value of an
- * argument, as {@code protolog-core/src/control/rate.rs} has it: {@code 1/100}, {@code 1%},
- * {@code 0.25%}, {@code 1/100 by arg1}.
+ * argument; or one byte is kept of so many, and with it its message. As
+ * {@code protolog-core/src/control/rate.rs} has it: {@code 1/100}, {@code 1%}, {@code 0.25%},
+ * {@code 1/100 by arg1}, {@code 1/512KiB}.
  *
  * <p>Invariant: at least one message in {@value #MAX} is kept, and at most all of them; the
  * fraction is reduced, so that equal rates are equal.
@@ -20,9 +22,14 @@ record Rate(int kept, int of, int by) {
     static final Rate NONE = new Rate(0, 0, 0);
     /** The greatest number of an argument by which messages are kept. */
     private static final int MAX_BY = 15;
+    /** In the place of an argument's number: each byte is kept by chance. */
+    private static final int BYTES = MAX_BY + 1;
+    /** A number of kept messages that no rate has, in the words of those of bytes. */
+    private static final long KEPT_OF_BYTES = (1L << 30) - 1;
     /** Bits of a word for the argument's number, and for those and a number of messages. */
     private static final int BY_BITS = 4;
     private static final int OF_BITS = 30 + BY_BITS;
+    private static final Pattern INTERVAL = Pattern.compile("(?i:1/([0-9]{1,10})[ \\t\\n\\r\\f]*(|ki|mi)b)");
     private static final Pattern BY = Pattern.compile("(?i:(?::|[ \\t\\n\\r\\f]+by[ \\t\\n\\r\\f]+)arg)([1-9]|1[0-5])");
     /** The number of different values of a randomness: 2^56. */
     private static final BigInteger VALUES = BigInteger.ONE.shiftLeft(56);
@@ -31,6 +38,12 @@ record Rate(int kept, int of, int by) {
     private static final int MAX_DIGITS = 10;
     private static final int DECIMALS = 7;
     private static final int PERCENT = 100;
+    private static final int KIB_BITS = 10;
+
+    /** The number of a rate's messages takes three bytes, if its chance is not less than that. */
+    private static final double MOST = (1 << 21) - 1;
+    /** A message of more than 4.6 times the interval is kept for sure. */
+    private static final int SURE_TENTHS = 46;
 
     /** The rate of so many messages out of so many; null if that is none. */
     static Rate of(long kept, long of) {
@@ -44,6 +57,12 @@ record Rate(int kept, int of, int by) {
     /** The rate in a text; null if it is none. */
     static Rate parse(String text) {
         String words = SettingParts.trim(text);
+        Matcher interval = INTERVAL.matcher(words);
+        if (interval.matches()) {
+            int shift = interval.group(2).isEmpty() ? 0 : Character.toLowerCase(interval.group(2).charAt(0)) == 'k' ? KIB_BITS : 2 * KIB_BITS;
+            long bytes = Long.parseLong(interval.group(1)) << shift;
+            return bytes == 0 || bytes > MAX ? null : new Rate(1, (int) bytes, BYTES);
+        }
         int end = 0;
         while (end < words.length() && words.charAt(end) != ' ' && words.charAt(end) != ':') {
             end++;
@@ -82,6 +101,9 @@ record Rate(int kept, int of, int by) {
 
     /** The rate in one word, which is not 0. */
     long toWord() {
+        if (by == BYTES) {
+            return KEPT_OF_BYTES << OF_BITS | (long) of << BY_BITS;
+        }
         return (long) kept << OF_BITS | (long) of << BY_BITS | by;
     }
 
@@ -104,6 +126,29 @@ record Rate(int kept, int of, int by) {
         return VALUES.subtract(twice.divide(BigInteger.valueOf(2L * of))).longValue();
     }
 
+    /** The number of bytes of which one is kept; 0 of a rate of messages. */
+    int interval() {
+        return by == BYTES ? of : 0;
+    }
+
+    /** The number of the argument by which messages are kept, from 1; 0 for none. */
+    int argument() {
+        return by == BYTES ? 0 : by;
+    }
+
+    /**
+     * The rate at which messages of so many bytes are kept where one byte of so many is; null if
+     * all are, since more than 99 % would be.
+     */
+    Rate ofSize(long bytes) {
+        if (bytes >= Long.MAX_VALUE / 10 || bytes * 10 >= (long) of * SURE_TENTHS) {
+            return null;
+        }
+        double chance = -Math.expm1(bytes * Math.log1p(-1.0 / of));
+        double most = Math.max(Math.floor(MOST * chance), 1);
+        return of((long) most, Math.round(most / chance));
+    }
+
     /** The probability with which a message is kept. */
     double probability() {
         return (double) kept / of;
@@ -115,6 +160,10 @@ record Rate(int kept, int of, int by) {
 
     @Override
     public String toString() {
+        if (by == BYTES) {
+            int units = Math.min(Integer.numberOfTrailingZeros(of) / KIB_BITS, 2);
+            return kept + "/" + (of >> units * KIB_BITS) + List.of("B", "KiB", "MiB").get(units);
+        }
         return kept + "/" + of + (by == 0 ? "" : ":arg" + by);
     }
 

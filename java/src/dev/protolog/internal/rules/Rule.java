@@ -28,7 +28,8 @@ public record Rule(Selector selector, SiteSetting setting, GroupSettings.Source 
         Selector calls = selector(selector);
         Rate read = Rate.parse(rate);
         if (read == null) {
-            throw new IllegalArgumentException("invalid rate `" + rate + "`; write a part of all messages, as in `1/100`, `0.5%` or `1/100 by arg1`");
+            throw new IllegalArgumentException("invalid rate `" + rate
+                    + "`; write a part of all messages, as in `1/100`, `0.5%` or `1/100 by arg1`, or of all bytes, as in `1/512KiB`");
         }
         return new Rule(calls, SiteSetting.ofRate(read), GroupSettings.Source.OTHER);
     }

@@ -24,7 +24,7 @@ public final class RuledCall {
         this.ofGroup = ofGroup;
         rate = setting.sample() == Rate.NONE ? null : setting.sample();
         this.sampledBy = sampledBy;
-        threshold = rate == null || rate.by() == 0 ? 0 : rate.threshold();
+        threshold = by() == 0 ? 0 : rate.threshold();
     }
 
     /** True if all sessions record it, whatever they record of its group. */
@@ -60,9 +60,32 @@ public final class RuledCall {
         return rate != null && rate.by() == 0;
     }
 
+    /** True if messages are decided by their arguments: the value of one, or the size of all. */
+    public boolean needsArguments() {
+        return rate != null && rate.by() != 0;
+    }
+
     /** The number of the argument by which messages are kept, from 1; 0 for none. */
     public int by() {
-        return rate == null ? 0 : rate.by();
+        return rate == null ? 0 : rate.argument();
+    }
+
+    /** True if each byte is kept by chance, and with it its message. */
+    public boolean samplesBytes() {
+        return rate != null && rate.interval() != 0;
+    }
+
+    /**
+     * The rate of messages of so many bytes, where bytes are sampled, as {@link #rate}; 0 if all
+     * are kept. {@link #keepsBytes} decides about others.
+     */
+    public long rateOfBytes(long bytes) {
+        Rate ofSize = rate.ofSize(bytes);
+        return ofSize == null ? 0 : ofSize.toWord();
+    }
+
+    public boolean keepsBytes(Sampler sampler, long bytes) {
+        return sampler.keeps(rate, sampledBy, bytes);
     }
 
     /** Decides whether messages are kept whose argument has this {@link Randomness}. */

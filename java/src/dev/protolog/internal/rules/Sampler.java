@@ -23,8 +23,8 @@ public final class Sampler {
 
     private long random;
     /**
-     * The word of the rate that a gap was drawn for, the number of the rule, and the messages that
-     * are left of the gap; null of a thread that draws for each message.
+     * The word of the rate that a gap was drawn for, the number of the rule, and the messages or
+     * bytes that are left of the gap; null of a thread that draws for each message.
      */
     private final long[] rates;
     private final int[] rules;
@@ -47,8 +47,17 @@ public final class Sampler {
 
     /** Decides whether a message is kept of those that this rule samples. */
     boolean keeps(Rate rate, int rule) {
+        return keeps(rate, rule, 1);
+    }
+
+    /**
+     * As {@link #keeps(Rate, int)}, of a message of so many bytes, each of which is sampled: two
+     * that are half as long have one kept as often as the whole. Its other bytes need not be known,
+     * since the distribution has no memory.
+     */
+    boolean keeps(Rate rate, int rule, long bytes) {
         if (rates == null) {
-            return draw(rate) == 0;
+            return draw(rate) < bytes;
         }
         int at = rule % GAPS;
         long word = rate.toWord();
@@ -57,8 +66,8 @@ public final class Sampler {
             rules[at] = rule;
             left[at] = draw(rate);
         }
-        if (left[at] > 0) {
-            left[at]--;
+        if (left[at] >= bytes) {
+            left[at] -= bytes;
             return false;
         }
         left[at] = draw(rate);

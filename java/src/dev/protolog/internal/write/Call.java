@@ -255,7 +255,7 @@ public final class Call {
             if (misfits != null && !replaceMisfits()) {
                 return;
             }
-            if (ruled.by() != 0 && !limits.keeps(this, ruled)) {
+            if (ruled.needsArguments() && !limits.keeps(this, ruled)) {
                 return;
             }
             int word = group.word();
@@ -330,7 +330,7 @@ public final class Call {
         }
         RuledCall ruled = rule;
         try {
-            if (misfits != null && !replaceMisfits() || ruled.by() != 0 && !limits.keeps(this, ruled)
+            if (misfits != null && !replaceMisfits() || ruled.needsArguments() && !limits.keeps(this, ruled)
                     || (SessionRoutes.of(group).of(ruled).recorded(group.word()) & LevelSet.bit(level)) == 0) {
                 return NoSpan.INSTANCE;
             }

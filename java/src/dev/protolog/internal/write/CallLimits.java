@@ -52,10 +52,7 @@ final class CallLimits {
             return 0;
         }
         try {
-            if (sampler == null) {
-                sampler = Sampler.ofThread(!isVirtual);
-            }
-            if (ruled.keeps(sampler)) {
+            if (ruled.keeps(sampler())) {
                 return ruled.rate();
             }
         } catch (OutOfMemoryError | StackOverflowError | LinkageError e) {
@@ -77,8 +74,8 @@ final class CallLimits {
         if (!isWanted(ruled, level, word, recorded)) {
             return false;
         }
-        // Where an argument decides which are kept, limits are for those.
-        if (!ruled.hasLimits() || ruled.by() != 0 || passes(ruled)) {
+        // Where arguments decide which are kept, limits are for those.
+        if (!ruled.hasLimits() || ruled.needsArguments() || passes(ruled)) {
             return true;
         }
         holdBack(routes, recorded, state, LossCause.LIMITED);
@@ -86,14 +83,22 @@ final class CallLimits {
     }
 
     /**
-     * Decides about a message of a call that is sampled by an argument, which it has by now, as
-     * {@link #sample} and {@link #isDue} do before. One without that argument is kept for sure.
+     * Decides about a message of a call that is sampled by its arguments, which it has by now, as
+     * {@link #sample} and {@link #isDue} do before. One without the argument that decides is kept
+     * for sure.
      */
     boolean keeps(Call call, RuledCall ruled) {
         GroupState state = call.group;
         SessionRoutes routes = SessionRoutes.of(state).of(ruled);
         int recorded = routes.recorded(state.word()) & LevelSet.bit(call.level);
-        if (ruled.by() <= call.count) {
+        if (ruled.samplesBytes()) {
+            long rate = sampleBytes(ruled, Volume.of(call));
+            if (rate == PASSED_OVER) {
+                holdBack(routes, recorded, state, LossCause.passedOver(call.level));
+                return false;
+            }
+            call.rate = rate;
+        } else if (ruled.by() <= call.count) {
             if (!ruled.keeps(randomness(call, ruled.by() - 1))) {
                 holdBack(routes, recorded, state, LossCause.passedOver(call.level));
                 return false;
@@ -105,6 +110,26 @@ final class CallLimits {
             return false;
         }
         return true;
+    }
+
+    private long sampleBytes(RuledCall ruled, long bytes) {
+        long rate = ruled.rateOfBytes(bytes);
+        try {
+            if (rate == 0 || ruled.keepsBytes(sampler(), bytes)) {
+                return rate;
+            }
+        } catch (OutOfMemoryError | StackOverflowError | LinkageError e) {
+            // It is kept for sure.
+            return 0;
+        }
+        return PASSED_OVER;
+    }
+
+    private Sampler sampler() {
+        if (sampler == null) {
+            sampler = Sampler.ofThread(!isVirtual);
+        }
+        return sampler;
     }
 
     private static long randomness(Call call, int index) {
