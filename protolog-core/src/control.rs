@@ -9,6 +9,8 @@
 //!
 //! Both ends use this code, so they can't disagree. `docs/design/control.md` describes the whole.
 
+pub mod byte_limit;
+mod bytes;
 pub mod limit;
 pub mod name;
 mod pattern;

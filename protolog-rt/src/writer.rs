@@ -84,14 +84,14 @@ pub(crate) use spares::free_retired;
 pub(crate) use thread_state::UNATTRIBUTED;
 
 use crate::level::GroupInfo;
-use crate::loss::{Added, LossCounters};
+use crate::loss::{Added, LossCause, LossCounters};
 use crate::site::GroupLevel;
 use crate::sync::{AtomicBool, AtomicPtr, AtomicU16, AtomicU32, AtomicU64, Ordering};
 use crate::sys::thread::Thread;
 use arbiter::{Arbiter, Identity};
 use call_cache::CallCache;
 use gate::Gate;
-use own::Own;
+use own::{NoChunk, Own};
 use protolog_core::Level;
 use std::cell::UnsafeCell;
 use std::sync::Arc;
@@ -195,6 +195,20 @@ impl Writer {
         };
         if is_first {
             self.wake_sleeper();
+        }
+    }
+
+    /// Counts a message for which there is no chunk. The thread is within it.
+    #[cold]
+    fn count_without_chunk(&self, own: &Own, head: Head, reason: NoChunk) {
+        let group = head.group().id;
+        match reason {
+            NoChunk::Full => self.losses.add(group, LossCause::BufferFull, 1),
+            NoChunk::Limited { now } => {
+                if self.losses.add_limited(group, now) {
+                    own.core.iter().for_each(|core| core.wake_sleeper());
+                }
+            }
         }
     }
 

@@ -26,7 +26,7 @@ pub struct Limit {
 
 /// A unit of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Unit {
+pub(super) enum Unit {
     Second,
     Minute,
     Hour,
@@ -35,13 +35,7 @@ enum Unit {
 impl Limit {
     /// Parses a limit; none if the text is none.
     pub fn parse(text: &str) -> Option<Self> {
-        let (rate, burst) = match text.split_once(':') {
-            Some((rate, burst)) => (rate, Some(burst)),
-            None => match text.split_once(" burst ") {
-                Some((rate, burst)) => (rate, Some(burst)),
-                None => (text, None),
-            },
-        };
+        let (rate, burst) = parted(text);
         let (count, unit) = rate.split_once('/')?;
         let count = number(count)?;
         let burst = burst.map_or(Some(count), number)?;
@@ -59,6 +53,12 @@ impl Limit {
     }
 }
 
+/// The part before `:` or ` burst `, and the one behind it.
+pub(super) fn parted(text: &str) -> (&str, Option<&str>) {
+    let parts = text.split_once(':').or_else(|| text.split_once(" burst "));
+    parts.map_or((text, None), |(rate, burst)| (rate, Some(burst)))
+}
+
 fn number(text: &str) -> Option<u32> {
     let text = text.trim_ascii();
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -66,7 +66,7 @@ fn number(text: &str) -> Option<u32> {
 }
 
 impl Unit {
-    fn parse(text: &str) -> Option<Self> {
+    pub(super) fn parse(text: &str) -> Option<Self> {
         let is = |names: &[&str]| names.iter().any(|name| text.eq_ignore_ascii_case(name));
         if is(&["s", "sec", "second"]) {
             Some(Self::Second)
@@ -79,7 +79,15 @@ impl Unit {
         }
     }
 
-    const fn nanos(self) -> u64 {
+    pub(super) const fn letter(self) -> char {
+        match self {
+            Self::Second => 's',
+            Self::Minute => 'm',
+            Self::Hour => 'h',
+        }
+    }
+
+    pub(super) const fn nanos(self) -> u64 {
         match self {
             Self::Second => 1_000_000_000,
             Self::Minute => 60_000_000_000,
@@ -91,12 +99,7 @@ impl Unit {
 impl fmt::Display for Limit {
     /// Writes the shortest text that means the same, without spaces.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let unit = match self.unit {
-            Unit::Second => 's',
-            Unit::Minute => 'm',
-            Unit::Hour => 'h',
-        };
-        write!(f, "{}/{unit}", self.count)?;
+        write!(f, "{}/{}", self.count, self.unit.letter())?;
         if self.burst == self.count { Ok(()) } else { write!(f, ":{}", self.burst) }
     }
 }

@@ -17,6 +17,7 @@
 //! Invariant: at least one message in [`MAX`] is kept, and at most all of them; the fraction is
 //! reduced, so that equal rates have equal words.
 
+use super::bytes::{bytes, write_bytes};
 use core::fmt;
 
 /// The largest number of messages of which a rate keeps some.
@@ -211,20 +212,10 @@ const _: () = assert!((MAX as u64) < KEPT_OF_BYTES && (MAX_BY as u32) < 1 << BY_
 /// The bytes in `1/512KiB`, also with a space before the unit; none in another text.
 const fn interval(text: &[u8]) -> Option<u32> {
     let Some((b"1/", text)) = text.split_at_checked(2) else { return None };
-    let (mut at, mut number) = (0, 0);
-    while at < text.len() && text[at].is_ascii_digit() && at < 10 {
-        number = number * 10 + (text[at] - b'0') as u64;
-        at += 1;
+    match bytes(text) {
+        Some(bytes) if bytes <= MAX as u64 => Some(bytes as u32),
+        _ => None,
     }
-    let unit = text.split_at(at).1.trim_ascii_start();
-    let shift = match unit {
-        [b'b' | b'B'] => 0,
-        [b'k' | b'K', b'i' | b'I', b'b' | b'B'] => 10,
-        [b'm' | b'M', b'i' | b'I', b'b' | b'B'] => 20,
-        _ => return None,
-    };
-    let bytes = number << shift;
-    if at == 0 || bytes > MAX as u64 { None } else { Some(bytes as u32) }
 }
 
 /// The number of the argument in ` by arg1` or `:arg1`.
@@ -258,11 +249,7 @@ impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/", self.kept)?;
         if self.by == BYTES {
-            return match self.of.trailing_zeros() {
-                ..10 => write!(f, "{}B", self.of),
-                10..20 => write!(f, "{}KiB", self.of >> 10),
-                _ => write!(f, "{}MiB", self.of >> 20),
-            };
+            return write_bytes(f, self.of.into());
         }
         write!(f, "{}", self.of)?;
         match self.by {

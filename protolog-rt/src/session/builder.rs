@@ -58,6 +58,8 @@ pub struct Builder {
     earlier: Earlier,
     triggers: Option<Triggers>,
     pins: Option<Pinned>,
+    /// The text of the limit of its bytes.
+    byte_limit: Option<String>,
     /// Selectors, limits, and what these are of.
     rules: Vec<(String, String, rules::RuleOf)>,
 }
@@ -85,6 +87,7 @@ impl Builder {
             earlier: Earlier::default(),
             triggers: None,
             pins: None,
+            byte_limit: None,
             rules: Vec::new(),
         }
     }

@@ -19,8 +19,11 @@
 //!   messages. Each chunk names its sequence.
 #![allow(unsafe_code)] // Arrivals are counted references in an atomic pointer.
 
+mod alone;
+pub(super) mod byte_bucket;
 mod pinned;
 
+use self::byte_bucket::ByteBucket;
 use self::pinned::Ring;
 use super::level_cache::LevelCache;
 use super::owner::Owner;
@@ -39,9 +42,6 @@ use std::collections::{HashSet, VecDeque};
 use std::ops::{Deref, DerefMut};
 use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// So many writers a thread that logs can look at: each may be a line that another processor has.
-const FEW: usize = 64;
 
 /// So many sequences are given to one thread only; beyond that, those that threads left behind are
 /// used again, so that their number costs no memory.
@@ -75,6 +75,8 @@ pub(crate) struct Arbiter {
     last_id: AtomicU16,
     /// Its part in its session.
     ring: Ring,
+    /// The limit of its bytes, if it has one.
+    pub(super) byte_limit: Option<ByteBucket>,
     /// The rest of what the writers need.
     pub(super) owner: Arc<dyn Owner>,
 }
@@ -146,6 +148,7 @@ impl Arbiter {
             arrivals: AtomicPtr::new(ptr::null_mut()),
             last_id: AtomicU16::new(0),
             ring: Ring::Whole,
+            byte_limit: owner.byte_limit().map(ByteBucket::new),
             owner,
         }
     }
@@ -386,18 +389,6 @@ impl Arbiter {
         writers.polled = now;
         let all = || self.all(&writers);
         reclaim(&self.buffer, all, |id, new, all| self.owner.count_messages(id, new, all))
-    }
-
-    /// Returns whether it takes no time to look at all writers; false where somebody has the list.
-    pub(super) fn has_few_writers(&self) -> bool {
-        self.writers.try_lock().is_ok_and(|writers| self.all(&writers).nth(FEW).is_none())
-    }
-
-    /// Returns whether no writer but this one is within a message; false where somebody has the
-    /// list.
-    pub(super) fn is_quiet_but_for(&self, writer: &Writer) -> bool {
-        let Ok(writers) = self.writers.try_lock() else { return false };
-        self.all(&writers).all(|other| ptr::eq(other, writer) || !other.is_busy())
     }
 
     /// Returns all writers.

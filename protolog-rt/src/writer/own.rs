@@ -16,6 +16,7 @@
 #![allow(clippy::inline_always)] // One function per signature: what it is made of must not be calls.
 
 use super::Writer;
+use super::arbiter::byte_bucket::NoBytes;
 use super::arbiter::{Arbiter, Identity};
 use super::cursor::{Cursor, SLACK};
 use super::fast::MAX_DELTA;
@@ -93,6 +94,8 @@ pub(super) struct Own {
     pub(super) others: u16,
     /// The number of the request that the chunk's last mark names.
     pub(super) request: u64,
+    /// The time in which the session's limit has no bytes.
+    no_bytes: NoBytes,
     /// True if chunks describe the thread's track.
     pub(super) has_track: bool,
     /// True if the chunk was offered, see [`super::gate`].
@@ -102,6 +105,15 @@ pub(super) struct Own {
 // The clock begins the writer's second line, and where the texts begin ends with it.
 #[cfg(not(loom))] // Whose atomics are larger.
 const _: () = assert!(size_of::<Gate>() + offset_of!(Own, clock) == 64);
+
+/// The reason why a writer has no chunk for a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NoChunk {
+    /// The buffer has none.
+    Full,
+    /// The session's limit has no bytes left at this time, in nanoseconds of BOOTTIME.
+    Limited { now: u64 },
+}
 
 /// A time that was read for a message, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
@@ -128,6 +140,7 @@ impl Own {
             full_at: None,
             others: 0,
             request: NO_REQUEST,
+            no_bytes: NoBytes::NEVER,
             has_track: false,
             offered: false,
         }
@@ -226,16 +239,43 @@ impl Own {
     }
 
     /// Takes a chunk with room for a packet of `need` bytes, or the largest there is, and sets it
-    /// up. False where the buffer has none.
-    pub(super) fn begin(&mut self, writer: &Writer, need: usize) -> bool {
+    /// up.
+    ///
+    /// # Errors
+    /// There is none.
+    pub(super) fn begin(&mut self, writer: &Writer, need: usize) -> Result<(), NoChunk> {
         let track = if self.has_track { MAX_LOSSES + MAX_TRACK } else { 0 };
         let mark = if current_number() == NO_REQUEST { 0 } else { MAX_LOSSES + MAX_MARK + 1 };
-        let Some(chunk) = self.acquire(need + MAX_STATE + track + mark) else { return false };
+        self.check_limit(need)?;
+        let chunk = self.acquire(need + MAX_STATE + track + mark).ok_or(NoChunk::Full)?;
         self.clock.try_skip_fence(|| running::is_alone(writer));
         self.open(chunk, 0);
         self.write_state(writer);
         self.allow(writer);
-        true
+        Ok(())
+    }
+
+    /// Returns whether the session's limit has bytes for a chunk with a packet of `need` bytes.
+    fn check_limit(&mut self, need: usize) -> Result<(), NoChunk> {
+        let limit = self.core.as_ref().and_then(|core| core.byte_limit.as_ref());
+        let Some(limit) = limit else { return Ok(()) };
+        let now = self.clock.now();
+        if self.no_bytes.holds_at(now) {
+            return Err(NoChunk::Limited { now });
+        }
+        let bytes = need.max(GROWTH[self.grown].chunk_size(PAGE));
+        limit.check(bytes as u64, now).map_err(|no_bytes| {
+            self.no_bytes = no_bytes;
+            NoChunk::Limited { now }
+        })
+    }
+
+    /// Gives bytes of the chunk that was opened last, and that nobody will write, back to the
+    /// session's limit.
+    fn give_room_back(&self) {
+        if let Some(limit) = self.core.as_ref().and_then(|core| core.byte_limit.as_ref()) {
+            limit.give_back(self.room() as u64);
+        }
     }
 
     fn acquire(&mut self, need: usize) -> Option<WriteChunk> {
@@ -285,6 +325,9 @@ impl Own {
         (self.position, self.count) = (start, count);
         // SAFETY: `start..end` is one chunk's, and a chunk is larger than SLACK.
         self.end = unsafe { end.sub(SLACK) };
+        if let Some(limit) = &core.byte_limit {
+            limit.take(end.addr().saturating_sub(start.addr()) as u64, self.clock.now());
+        }
         self.identity.next_chunk = self.identity.next_chunk.wrapping_add(1);
         self.page = Some(chunk.page());
         self.chunk = Some(chunk);
@@ -330,6 +373,7 @@ impl Own {
         self.offered = false;
         self.chunk = writer.gate.recall();
         if self.chunk.is_none() {
+            self.give_room_back();
             self.identity.messages = messages;
             self.count = PacketCount::NONE;
             // A thread that is idle again and again needs small chunks only.
@@ -348,6 +392,7 @@ impl Own {
         self.count = PacketCount::NONE;
         let messages = self.messages();
         let (Some(chunk), Some(core)) = (self.chunk.take(), self.core.as_ref()) else { return };
+        self.give_room_back();
         core.owner.count_messages(self.identity.id, messages - self.identity.messages, messages);
         self.identity.messages = messages;
         // Before anybody can take the chunk.
@@ -437,6 +482,8 @@ impl Own {
         // SAFETY: *chunk*: it is this thread's alone; the count stays, and the last packet was
         // written.
         unsafe { self.publish(self.word | Packets::new(0, Packets::CONTINUED).0) };
+        // Nothing is left of it.
+        self.position = self.end;
         self.hand_over(writer);
         self.open(next, Packets::CONTINUES);
         Some(later)

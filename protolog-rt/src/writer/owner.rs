@@ -8,6 +8,7 @@
 
 use crate::loss::{LossCounters, Mirror};
 use crate::sync::AtomicU64;
+use protolog_core::control::byte_limit::ByteLimit;
 use protolog_recording::EventKey;
 use protolog_shmem::{Buffer, WriteChunk};
 use std::fmt::Debug;
@@ -70,6 +71,11 @@ pub(crate) trait Owner: Debug + Send + Sync {
     /// pinned, recorded or not.
     fn pinned_levels(&self, _group: &str) -> u8 {
         0
+    }
+
+    /// Returns the limit of the bytes that its writers write by time, if there is one.
+    fn byte_limit(&self) -> Option<ByteLimit> {
+        None
     }
 
     /// Notes an event. Returns whether something comes of it. Takes no lock, since a signal handler

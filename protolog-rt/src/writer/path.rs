@@ -365,10 +365,11 @@ impl Writer {
         own.has_track |= !P::IS_MESSAGE;
         let base = Base { delta: u32::MAX.into(), iid: 1, max_string_bytes: own.max_string_bytes };
         let need = packet.size(&packet.plan(base, None).0);
-        if !own.begin(self, need) {
+        let begun = own.begin(self, need);
+        if let Err(reason) = begun {
             // Before the look at the stop: a writer that waited for room until the session stopped
             // lost its message all the same.
-            self.losses.add(head.group().id, LossCause::BufferFull, 1);
+            self.count_without_chunk(own, head, reason);
         } else if own.is_stopped() {
             own.complete(self);
             return false;

@@ -21,6 +21,7 @@ use crate::writer::arbiter::Arbiter;
 use crate::writer::owner::{Event, Owner};
 use crate::writer::{UNATTRIBUTED, Writer, free_retired};
 use protolog_core::FillPolicy;
+use protolog_core::control::byte_limit::ByteLimit;
 use protolog_recording::EventKey;
 use protolog_shmem::{Buffer, WriteChunk};
 use std::ops::Deref;
@@ -72,6 +73,8 @@ pub(crate) struct SessionOwner {
     pub(in crate::session) causes: Option<Arc<Causes>>,
     /// The messages that are kept in a ring of their own.
     pins: Option<Pinned>,
+    /// The limit of the bytes of its messages that are not pinned.
+    byte_limit: Option<ByteLimit>,
     /// The file that is written all the time, or at the end.
     path: Option<PathBuf>,
     drain: OnceLock<DrainThread>,
@@ -101,6 +104,7 @@ impl SessionOwner {
             counting: None,
             causes: None,
             pins: None,
+            byte_limit: None,
             path: None,
             drain: OnceLock::new(),
         }
@@ -144,6 +148,11 @@ impl SessionOwner {
         Self { pins, ..self }
     }
 
+    /// The same, with this limit of the bytes of messages that are not pinned.
+    pub(in crate::session) fn with_byte_limit(self, byte_limit: Option<ByteLimit>) -> Self {
+        Self { byte_limit, ..self }
+    }
+
     /// The same, with this as the file that it writes.
     pub(in crate::session) fn with_path(self, path: Option<PathBuf>) -> Self {
         Self { path, ..self }
@@ -183,6 +192,10 @@ impl Owner for SessionOwner {
 
     fn pinned_levels(&self, group: &str) -> u8 {
         self.pins.as_ref().map_or(0, |pins| pins.levels(group))
+    }
+
+    fn byte_limit(&self) -> Option<ByteLimit> {
+        self.byte_limit
     }
 
     fn note_event(&self, event: Event<'_>) -> bool {

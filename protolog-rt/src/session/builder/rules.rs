@@ -9,6 +9,7 @@ use crate::level::{self, SettingSource};
 use crate::session::builder::Builder;
 use crate::session::packets::dictionary::all_groups;
 use crate::text_queue;
+use protolog_core::control::byte_limit::ByteLimit;
 use protolog_core::control::limit::Limit;
 use protolog_core::control::rate::Rate;
 use protolog_core::control::selector::{Call, Selector};
@@ -48,6 +49,40 @@ impl Builder {
     /// As [`Self::limit`], for all calls together that `selector` takes in a group.
     pub fn group_limit(mut self, selector: impl Into<String>, limit: impl Into<String>) -> Self {
         self.rules.push((selector.into(), limit.into(), RuleOf::Group));
+        self
+    }
+
+    /// Limits the bytes that this session writes by time, of all messages together: `1MiB/s`, or
+    /// `1 MiB/s burst 8 MiB` with more at once. What does not pass is counted by group, with the
+    /// times of the first and the last ([`LossCause::Limited`](crate::LossCause::Limited)), and the
+    /// trace says where. Pinned messages ([`Self::pin`]) always pass, and other sessions are not
+    /// concerned.
+    ///
+    /// Bytes are those that threads write; the trace has a few more of each message, and fewer if
+    /// it is compressed. Threads take them for a chunk at a time, up to 4 KiB, and give back what
+    /// they have not used: so a message that passes costs what it does without a limit, and the
+    /// limit is exceeded by at most a chunk for each thread. A message that is larger than a burst
+    /// passes when nothing has for a while.
+    ///
+    /// ```
+    /// # use protolog_rt::{ProtoLogGroup, Session, LossCause, d};
+    /// # #[derive(ProtoLogGroup)]
+    /// # enum AppLog { Net }
+    /// # let path = std::env::temp_dir().join(format!("protolog-bytes-{}.pftrace", std::process::id()));
+    /// let session =
+    ///     Session::builder().file(&path).enable_all().limit_bytes("1KiB/s burst 64KiB").start()?;
+    /// for packet in 0..100_000 {
+    ///     d!(AppLog::Net, "packet %d", packet);
+    /// }
+    /// let summary = session.stop()?;
+    /// assert!(summary.bytes < 96 << 10);
+    /// assert_eq!(summary.losses[0].cause, LossCause::Limited);
+    /// assert_eq!(summary.messages + summary.lost(), 100_000);
+    /// # std::fs::remove_file(path).ok();
+    /// # Ok::<(), protolog_rt::Error>(())
+    /// ```
+    pub fn limit_bytes(mut self, limit: impl Into<String>) -> Self {
+        self.byte_limit = Some(limit.into());
         self
     }
 
@@ -95,6 +130,17 @@ impl Builder {
     pub fn sample(mut self, selector: impl Into<String>, rate: impl Into<String>) -> Self {
         self.rules.push((selector.into(), rate.into(), RuleOf::Sample));
         self
+    }
+
+    /// Returns the limit of its bytes, if it has one.
+    pub(super) fn read_byte_limit(&self) -> Result<Option<ByteLimit>, Error> {
+        let read = |text: &String| {
+            ByteLimit::parse(text).ok_or_else(|| Error::BadRule {
+                problem: format!("invalid limit of bytes `{text}`"),
+                help: "write bytes and a time, as in `1MiB/s` or `100KiB/m burst 1MiB`",
+            })
+        };
+        self.byte_limit.as_ref().map(read).transpose()
     }
 
     /// Returns the rules.

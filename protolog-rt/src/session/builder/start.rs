@@ -59,6 +59,7 @@ impl Builder {
         self.warn_of_unknown_pins();
         let new_rules = self.take_rules()?;
         clock::prepare();
+        let byte_limit = self.read_byte_limit()?;
         barrier::prepare();
         let place = self.path.as_deref().map(FilePlace::of_file).transpose()?;
         let claim = match &place {
@@ -80,6 +81,7 @@ impl Builder {
                 .with_recording(recorded)
                 .with_pins(self.pins.clone())
                 .with_causes(self.triggers.as_ref().map(|all| {
+                .with_byte_limit(byte_limit)
                     Arc::new(Causes::new(all.conditions.clone(), all.family.as_deref()))
                 }))
                 .reporting_losses(self.reports_losses)
