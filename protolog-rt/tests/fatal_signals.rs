@@ -35,7 +35,8 @@ fn triggers(dir: &Path) -> Triggers {
 }
 
 fn start(dir: &Path) -> Session {
-    let triggers = triggers(dir).on_fatal_signals();
+    let asks = env::var(WAITS).map_or(true, |value| value == "by itself");
+    let triggers = if asks { triggers(dir).on_fatal_signals() } else { triggers(dir) };
     let builder = Session::builder().enable_all().triggers(triggers);
     builder.record_at(dir.join("ring.rec")).start().expect("start a session")
 }
@@ -261,7 +262,7 @@ fn spawn(dir: &Path, case: &str, waits: bool) -> Child {
     command.args(["--exact", "child", "--nocapture"]).env(DIRECTORY, dir);
     command.env(CASE, case).current_dir(dir).stdout(Stdio::piped()).stderr(Stdio::piped());
     if waits {
-        command.env(WAITS, "1");
+        command.env(WAITS, "by itself");
     }
     command.spawn().expect("start a process")
 }
@@ -313,6 +314,31 @@ fn a_fault_is_marked_and_ends_the_process_as_before() {
     check("other thread", segv, &["trigger: SIGSEGV at address 0x8"]);
     check("abort of a panic", Some(libc::SIGABRT), &["trigger: SIGABRT"]);
     check("division", Some(libc::SIGFPE), &["trigger: SIGFPE"]);
+}
+
+/// The variable decides, whatever the program asks for.
+#[test]
+fn the_environment_decides() {
+    for (asks, variable, expected) in [
+        ("not", Some("on"), &["trigger: SIGSEGV at address 0x8"][..]),
+        ("by itself", Some("off"), &[]),
+        ("not", None, &[]),
+        ("by itself", Some("maybe"), &["trigger: SIGSEGV at address 0x8"]),
+    ] {
+        let dir = temp_dir();
+        let mut command = Command::new(env::current_exe().expect("this program"));
+        command.args(["--exact", "child", "--nocapture"]).env(DIRECTORY, dir.path());
+        command.env(CASE, "main thread").env(WAITS, asks).current_dir(dir.path());
+        command.envs(variable.map(|value| ("PROTOLOG_FATAL_SIGNALS", value)));
+        let output = command.output().expect("run it");
+        assert_eq!(output.status.signal(), Some(libc::SIGSEGV), "{variable:?}");
+        let (texts, others) = recovered(&dir.path().join("ring.rec"));
+        assert_eq!(texts, expected, "{asks} {variable:?}");
+        assert!(others >= 1000, "{asks} {variable:?}: {others}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        let is_wrong = variable == Some("maybe");
+        assert_eq!(said.contains("is neither `on` nor `off`\n"), is_wrong, "{said}");
+    }
 }
 
 #[test]

@@ -48,6 +48,7 @@ impl Builder {
 
     /// Starts the session, which forked children do not know of.
     pub(in crate::session) fn start_active(mut self) -> Result<Arc<Active>, Error> {
+        self.apply_variable_of_signals();
         self.check()?;
         if self.path.is_none() && self.record.is_none() && self.triggers.is_none() {
             return Err(Error::NoFile);
@@ -58,8 +59,8 @@ impl Builder {
         self.find_watched_messages()?;
         self.warn_of_unknown_pins();
         let new_rules = self.take_rules()?;
-        clock::prepare();
         let byte_limit = self.read_byte_limit()?;
+        clock::prepare();
         barrier::prepare();
         let place = self.path.as_deref().map(FilePlace::of_file).transpose()?;
         let claim = match &place {
@@ -80,8 +81,8 @@ impl Builder {
                 .with_path(self.path.clone())
                 .with_recording(recorded)
                 .with_pins(self.pins.clone())
-                .with_causes(self.triggers.as_ref().map(|all| {
                 .with_byte_limit(byte_limit)
+                .with_causes(self.triggers.as_ref().map(|all| {
                     Arc::new(Causes::new(all.conditions.clone(), all.family.as_deref()))
                 }))
                 .reporting_losses(self.reports_losses)

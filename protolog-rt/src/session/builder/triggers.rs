@@ -18,11 +18,15 @@ use crate::session::trigger::message;
 use crate::session::trigger::settings::Triggers;
 use crate::session::trigger::signal_files::SignalFiles;
 use crate::session::trigger::trigger_thread::TriggerThread;
+use crate::sys::environment::variable;
 use crate::text_queue;
 use protolog_core::FillPolicy;
 use protolog_core::control::matches_group;
 use std::path::PathBuf;
 use std::sync::Arc;
+
+/// The variable that decides, for all sessions with triggers, whether fatal signals are events.
+const FATAL_SIGNALS: &str = "PROTOLOG_FATAL_SIGNALS";
 
 impl Builder {
     /// As [`Self::keep_newest`], with files of their own for the events that `triggers` names. The
@@ -87,6 +91,20 @@ impl Builder {
         warn_of_unknown(patterns.map(String::as_str), |pattern| {
             format!("a trigger waits for the group `{pattern}`")
         });
+    }
+
+    /// Has fatal signals be events, or not, where the variable says so.
+    pub(super) fn apply_variable_of_signals(&mut self) {
+        let value = variable(FATAL_SIGNALS);
+        let (Some(triggers), Some(value)) = (&mut self.triggers, value) else { return };
+        match value.to_str() {
+            Some("on") => triggers.waits_for_signals = true,
+            Some("off") => triggers.waits_for_signals = false,
+            _ => text_queue::write_line(
+                b"protolog: PROTOLOG_FATAL_SIGNALS is neither `on` nor `off`\n\
+                  help: write `on` to have files of fatal signals\n",
+            ),
+        }
     }
 
     /// Returns where fatal signals leave marks, if they do.

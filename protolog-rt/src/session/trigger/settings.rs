@@ -249,6 +249,9 @@ impl Triggers {
     /// later decides if it calls ours, so start the session after it. Signals that are ignored stay
     /// so. An overflow of the stack is marked on threads with an alternate one: the main thread and
     /// those of `std::thread` have it.
+    ///
+    /// The variable `PROTOLOG_FATAL_SIGNALS` decides in its place for all sessions with triggers:
+    /// `on` has such a file come of a program that does not ask for it, `off` of none.
     pub fn on_fatal_signals(mut self) -> Self {
         self.waits_for_signals = true;
         self
