@@ -216,6 +216,62 @@ fn an_event_of_one_is_in_a_file_of_each() {
     assert_eq!(files(dir.path()).len(), 5);
 }
 
+/// An operator asks all programs, and each of them tells the others: of one event each has one
+/// file, whichever comes first. Those of no family have theirs from the operator.
+#[test]
+fn an_operators_event_makes_one_file_in_each() {
+    let dir = temp_dir_for_sockets();
+    let names = ["db", "queue", "web"];
+    let mut programs = names.map(|name| Program::start(name, "shop", dir.path()));
+    let none = Program::start("none", "-", dir.path());
+    let ask = |program: &Program, line: &str| {
+        let entries = fs::read_dir(dir.path().join("run")).expect("a directory");
+        let mut paths = entries.map(|entry| entry.expect("an entry").path());
+        let beginning = format!("/run/{}-", program.child.id());
+        let is_it = |path: &PathBuf| {
+            let path = path.to_string_lossy();
+            path.contains(&beginning) && path.ends_with(SOCKET_SUFFIX)
+        };
+        let path = paths.find(is_it);
+        let mut stream = UnixStream::connect(path.expect("its socket")).expect("connect");
+        stream.write_all(format!("protolog 1\n{line}\n").as_bytes()).expect("it reads");
+        stream.shutdown(std::net::Shutdown::Write).expect("say that this was all");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("an answer");
+        // One to the greeting, and one to the request.
+        let mut last = answer.lines().filter(|line| *line == "ok" || line.starts_with("error "));
+        last.nth(1).expect("an answer").to_owned()
+    };
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let line = format!("trigger-at {} slow today", since.expect("a time").as_nanos());
+    assert_eq!(ask(&programs[0], &line), "ok");
+    assert_eq!(ask(&none, &line), "ok");
+    // By now these know of it from the first one.
+    for program in &mut programs[1..] {
+        wait_until("it has joined", || program.ask("counts") == "joined slow-today: 1+0");
+    }
+    assert_eq!([1, 2].map(|at| ask(&programs[at], &line)), ["ok", "ok"]);
+    let all = wait_for_files(4, dir.path());
+    let found: Vec<_> = all.iter().map(|path| parts(path)).collect();
+    let of = found.iter().map(|(program, cause, _)| (program.as_str(), cause.as_str()));
+    let expected = [
+        ("db", "slow-today"),
+        ("none", "slow-today"),
+        ("queue", "joined-slow-today"),
+        ("web", "joined-slow-today"),
+    ];
+    assert_eq!(of.collect::<Vec<_>>(), expected);
+    assert!(found.iter().all(|(.., time)| *time == found[0].2), "one time: {found:?}");
+    // The same line once more is no other event; another one is too soon.
+    assert_eq!(ask(&programs[0], &line), "ok");
+    assert!(ask(&programs[0], "trigger slow today").starts_with("error"));
+    assert_eq!(programs[0].ask("counts"), "slow today: 1+1");
+    for program in programs.into_iter().chain([none]) {
+        assert_eq!(program.end(), "");
+    }
+    assert_eq!(files(dir.path()).len(), 4);
+}
+
 #[test]
 fn a_program_that_is_stopped_holds_up_nobody_and_joins_later() {
     let dir = temp_dir_for_sockets();
@@ -313,7 +369,7 @@ fn an_event_has_a_name_on_other_machines() {
     assert_eq!(names[0].2, names[1].2, "the same time");
     assert_eq!(texts(&all[0]), ["db works", "trigger: joined slow-query"]);
     assert_eq!(db.ask(&format!("join {event}")), "0", "a moment ago");
-    assert_eq!(db.ask("counts"), "joined slow-query: 1+1");
+    assert_eq!(db.ask("counts"), "joined slow-query: 1+0", "no other event");
 }
 
 #[test]

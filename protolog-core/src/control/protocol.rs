@@ -87,6 +87,7 @@ mod tests {
             (Request::TraceStop, "trace-stop"),
             (Request::TraceStatus, "trace-status"),
             (Request::Trigger("slow today"), "trigger slow today"),
+            (Request::TriggerAt(1764460000123456789, "4 x"), "trigger-at 1764460000123456789 4 x"),
             (
                 Request::Join(Join { family: "shop", pid: 7, event: "1764460000123456789-slow" }),
                 "join shop 7 1764460000123456789-slow",

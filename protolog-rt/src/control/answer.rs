@@ -5,6 +5,7 @@
 
 mod family;
 mod sites;
+mod trigger;
 
 use crate::error::Error;
 use crate::level::{self, GroupInfo};
@@ -12,7 +13,7 @@ use crate::loss::LossCause;
 use crate::session::Session;
 use crate::session::earlier::earlier_runs;
 use crate::session::filter::{Config, GroupOverride, TracingMode};
-use crate::session::life::{events, forked, running_sessions, summary};
+use crate::session::life::{forked, running_sessions, summary};
 use crate::session::packets::dictionary::tagged_groups;
 use crate::stats::{GroupStats, Loss, Summary};
 use crate::sys::copies;
@@ -152,7 +153,8 @@ impl Answers {
             Request::TraceStart(start) => self.start(&start)?,
             Request::TraceStop => self.stop(answer)?,
             Request::TraceStatus => self.status(answer),
-            Request::Trigger(cause) => trigger(cause)?,
+            Request::Trigger(cause) => trigger::fire(cause)?,
+            Request::TriggerAt(nanos, cause) => trigger::fire_at(nanos, cause)?,
             Request::Join(join) => family::join(join)?,
             Request::Stats => self.stats(answer),
             Request::Sessions => self.sessions(answer),
@@ -333,21 +335,6 @@ fn pages_file(answer: &mut Answer) -> Result<(), Refusal> {
         return Err(refusal("the memory has no name without /proc"));
     }
     answer.line(Reply::PagesFile { count, size, name: &name });
-    Ok(())
-}
-
-fn trigger(cause: &str) -> Result<(), Refusal> {
-    if !running_sessions::all().iter().any(|core| core.has_triggers()) {
-        let what = "no session has triggers".into();
-        return Err(Refusal { what, help: "start one with `Builder::triggers` in the program" });
-    }
-    if events::trigger(cause) == 0 {
-        let what = format!("`{cause}` has fired a moment ago, and is counted");
-        return Err(Refusal {
-            what,
-            help: "wait for the interval of the triggers, or name another cause",
-        });
-    }
     Ok(())
 }
 

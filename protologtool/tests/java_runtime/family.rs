@@ -1,6 +1,7 @@
 //! A family of programs in Java and Rust: an event of one makes all of them write what they keep of
 //! the same time.
 
+use super::switched::done;
 use super::{classes, messages};
 use protolog_rt::{ProtoLogGroup, Session, Triggers, control};
 use protolog_testkit::{java, temp_dir_for_sockets, wait_until};
@@ -116,12 +117,21 @@ fn an_event_of_one_is_in_a_file_of_each() {
     // Who was told tells nobody.
     assert_eq!(queue.ask("counts"), "error: 0+0");
     assert_eq!(queue.answer(), "joined error: 1+0");
+    // An operator asks each of them, and they tell each other: each has one file more.
+    done(dir, &["trace", "trigger", "slow today"], &[]);
+    let all = files(8, dir);
+    let more: Vec<_> = all.iter().filter(|(_, cause, ..)| cause.ends_with("slow-today")).collect();
+    let names: Vec<_> = more.iter().map(|(name, ..)| &**name).collect();
+    assert_eq!(names, ["queue", "stock", "stopped", "web"]);
+    assert!(more.iter().all(|(_, _, time, _)| *time == more[0].2), "one time: {more:?}");
     let said = web.end();
     let line = "protolog: 1 programs of this user did not answer when the family `shop` was told of an event\n";
     assert!(said.starts_with(line), "{said}");
     assert_eq!(queue.end(), "");
     drop(server);
     session.stop().expect("stop");
+    assert_eq!(stopped.end(), "");
+    assert_eq!(files(8, dir).len(), 8);
 }
 
 #[test]

@@ -28,6 +28,10 @@ pub enum Request<'a> {
     /// `trigger CAUSE`: fires the triggers of the program's sessions, each of which then writes a
     /// file.
     Trigger(&'a str),
+    /// `trigger-at NANOS CAUSE`: the same, of an event that other programs are asked for, too, with
+    /// its time in nanoseconds since 1970. One that has it from another program of its family
+    /// already makes no second file.
+    TriggerAt(u64, &'a str),
     /// `join FAMILY PID EVENT`: has the sessions of a family of programs write what they keep of an
     /// event of another program, each to a file.
     Join(Join<'a>),
@@ -87,6 +91,7 @@ impl<'a> Request<'a> {
             "trace-stop" => Self::TraceStop,
             "trace-status" => Self::TraceStatus,
             "trigger" => Self::Trigger(words.rest()?),
+            "trigger-at" => Self::TriggerAt(words.value()?, words.rest()?),
             "join" => Self::Join(Join {
                 family: words.word()?,
                 pid: words.value()?,
@@ -117,6 +122,7 @@ impl fmt::Display for Request<'_> {
             Self::TraceStop => f.write_str("trace-stop"),
             Self::TraceStatus => f.write_str("trace-status"),
             Self::Trigger(cause) => write!(f, "trigger {}", OneLine(cause)),
+            Self::TriggerAt(nanos, cause) => write!(f, "trigger-at {nanos} {}", OneLine(cause)),
             Self::Join(Join { family, pid, event }) => {
                 write!(f, "join {} {pid} {}", OneLine(family), OneLine(event))
             }

@@ -135,16 +135,24 @@ impl Causes {
         self.fire_at(name, Occasion::now())
     }
 
-    /// Fires the cause of an event of which others are told. Returns whether it makes a file.
+    /// Returns whether it is the last event of a cause that others know, too: of each event one
+    /// file is made, whoever tells of it. Its time alone says so.
+    pub(in crate::session) fn has_event(&self, key: &EventKey) -> bool {
+        let is_it = |cause: &Cause| cause.wall.load(Ordering::Relaxed) == key.nanos;
+        key.nanos != 0 && self.all().any(is_it)
+    }
+
+    /// Fires the cause of an event of which others are told. Returns whether it makes a file; not
+    /// for one that is known here.
     pub(in crate::session) fn fire_event(&self, name: &str, key: &EventKey) -> bool {
-        let occasion = Occasion::of(key, Origin::Here);
+        let occasion = Occasion::of(key, Origin::Here).filter(|_| !self.has_event(key));
         occasion.is_some_and(|occasion| self.fire_at(name, occasion))
     }
 
     /// Fires the cause that stands for an event of another process. Returns whether it makes a
-    /// file; never for one whose time is not near.
+    /// file; never for one whose time is not near, or that is known here.
     pub(in crate::session) fn join(&self, key: &EventKey, pid: u32) -> bool {
-        let occasion = Occasion::of(key, Origin::Elsewhere(pid));
+        let occasion = Occasion::of(key, Origin::Elsewhere(pid)).filter(|_| !self.has_event(key));
         occasion.is_some_and(|occasion| self.fire_at(&format!("joined {}", key.cause), occasion))
     }
 

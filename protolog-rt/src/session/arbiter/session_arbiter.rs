@@ -297,6 +297,11 @@ impl Core {
         self.owner.causes.is_some()
     }
 
+    /// Returns whether a file comes of an event that others know, too.
+    pub(crate) fn has_event(&self, key: &EventKey) -> bool {
+        self.owner.causes.as_ref().is_some_and(|causes| causes.has_event(key))
+    }
+
     /// Has its triggers fire for an event of another program of its family. Returns whether a file
     /// comes of it; none if it is of another family.
     pub(crate) fn join(&self, family: &str, key: &EventKey, pid: u32) -> Option<bool> {

@@ -18,6 +18,7 @@ use protolog_reader::printable_json;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A session, as JSON and for text.
 #[derive(Debug, Serialize)]
@@ -204,8 +205,11 @@ pub(super) fn status(programs: &mut Programs, json: bool, system: &dyn System) {
 
 /// `trace trigger`
 pub(super) fn trigger(programs: &mut Programs, cause: &str, json: bool, system: &dyn System) {
-    let wanted = cause.to_owned();
-    let fired = programs.each(move |program| program.request(&Request::Trigger(&wanted)), system);
+    // Programs of a family tell each other of it, too: by its time each knows what it has.
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let (nanos, wanted) = (u64::try_from(since.as_nanos()).unwrap_or(u64::MAX), cause.to_owned());
+    let request = move |program: &mut Program| program.request(&Request::TriggerAt(nanos, &wanted));
+    let fired = programs.each(request, system);
     let mut text = String::new();
     for (process, _) in fired {
         if json {

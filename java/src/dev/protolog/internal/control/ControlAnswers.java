@@ -146,7 +146,14 @@ final class ControlAnswers {
             }
             SiteAnswers.list(limit.longValue(), line.split(" ", 3)[2], reply);
         } else if (words[0].equals("trigger") && words.length > 1) {
-            trigger(line.substring("trigger ".length()));
+            trigger(line.substring("trigger ".length()), null);
+        } else if (words[0].equals("trigger-at") && words.length > 2) {
+            BigInteger nanos = number(words[1], Long.SIZE - 1);
+            if (nanos == null) {
+                return false;
+            }
+            String cause = line.split(" ", 3)[2];
+            trigger(cause, EventKey.of(nanos.longValue(), cause));
         } else if (words[0].equals("join") && words.length == 4) {
             BigInteger pid = number(words[2], Integer.SIZE);
             if (pid == null) {
@@ -217,11 +224,14 @@ final class ControlAnswers {
                 .map(item -> new GroupSettings.Entry(item.pattern(), item.setting(), GroupSettings.Source.OTHER)).toList());
     }
 
-    private static void trigger(String cause) throws Refusal {
+    /** {@code key}: of an event that others know, too; else null. */
+    private static void trigger(String cause, EventKey key) throws Refusal {
         if (!Sessions.haveTriggers()) {
             throw new Refusal("no session has triggers", "start one with `Session.Builder.triggers` in the program");
         }
-        if (Sessions.trigger(cause) == 0) {
+        boolean isKnown = key != null && Sessions.haveEvent(key);
+        int files = key == null ? Sessions.trigger(cause) : Sessions.trigger(cause, key);
+        if (files == 0 && !isKnown) {
             throw new Refusal("`" + cause + "` has fired a moment ago, and is counted", "wait for the interval of the triggers, or name another cause");
         }
     }

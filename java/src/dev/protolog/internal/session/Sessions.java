@@ -51,6 +51,11 @@ public final class Sessions {
         return (int) Routing.running().stream().filter(it -> it.causes() != null && it.causes().fire(cause, key)).count();
     }
 
+    /** True if a file comes of an event that others know, too. */
+    public static boolean haveEvent(EventKey key) {
+        return Routing.running().stream().anyMatch(it -> it.causes() != null && it.causes().hasEvent(key));
+    }
+
     /**
      * Fires the triggers of all sessions for an event of another process; the number of those that
      * write a file.

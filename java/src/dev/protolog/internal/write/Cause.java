@@ -84,6 +84,11 @@ public final class Cause {
         return isFirst;
     }
 
+    /** The time of its last event, as {@link Event} has it. */
+    long wall() {
+        return wall;
+    }
+
     /** The event that is to be written; null for none. */
     public Event event() {
         long now = time.get();

@@ -68,17 +68,34 @@ public final class Causes {
         return fire(name, Cause.Event.now(clock.now(), ThreadIdentity.currentId()));
     }
 
-    /** Fires the cause of an event of which others are told. True if it makes a file. */
+    /**
+     * True if it is the last event of a cause that others know, too: of each event one file is
+     * made, whoever tells of it. Its time alone says so.
+     */
+    public boolean hasEvent(EventKey key) {
+        return key.nanos() != 0 && all.stream().anyMatch(cause -> cause.wall() == key.nanos());
+    }
+
+    /**
+     * Fires the cause of an event of which others are told. True if it makes a file; not for one
+     * that is known here.
+     */
     public boolean fire(String name, EventKey key) {
+        if (hasEvent(key)) {
+            return false;
+        }
         Cause.Event event = eventOf(key, ThreadIdentity.currentId(), Cause.Event.HERE);
         return event != null && fire(name, event);
     }
 
     /**
      * Fires the cause that stands for an event of another process. True if it makes a file; never
-     * for one whose time is not near.
+     * for one whose time is not near, or that is known here.
      */
     public boolean join(EventKey key, long pid) {
+        if (hasEvent(key)) {
+            return false;
+        }
         Cause.Event event = eventOf(key, 0, pid);
         return event != null && fire("joined " + key.cause(), event);
     }
