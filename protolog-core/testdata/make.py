@@ -1,5 +1,5 @@
 """Makes ids.tsv, named_ids.tsv and xxh3.tsv with the PyPI package xxhash, packets.tsv, sampled.tsv, marks.tsv and session.tsv by protobuf's rules, randomness.tsv with xxhash and W3C's trace ids, gaps.tsv by the published
-SplitMix64 and Python's logarithms, numbers.tsv with Python's own `%`, which rounds and pads as C's printf does, and controls.tsv from Python's tables of
+SplitMix64 and Python's logarithms, byte_rates.tsv by those, numbers.tsv with Python's own `%`, which rounds and pads as C's printf does, and controls.tsv from Python's tables of
 Unicode: implementations that share no code with ours.
 
 usage: python make.py FOLDER
@@ -259,6 +259,25 @@ def gaps():
             yield f"{kept}/{of}\t{state:016x}\t{number:016x}\t{gap}"
 
 
+# Intervals of which one byte is kept, and sizes of messages.
+INTERVALS = (1, 2, 18, 100, 1000, 1 << 10, 1 << 14, 1 << 19, 999999, 1 << 29, 1000000000)
+SIZES = (18, 20, 64, 1000, 4599, 4600, 70000, 1572864, 900000000)
+
+
+def byte_rates():
+    """An interval, a size, and the rate of such messages; none where more than 99 % would be kept."""
+    yield "interval\tbytes\trate"
+    for interval, size in itertools.product(INTERVALS, SIZES):
+        rate = ""
+        if size * 10 < interval * 46:
+            chance = -math.expm1(size * math.log1p(-1 / interval))
+            kept = max(math.floor((2**21 - 1) * chance), 1)
+            of = math.floor(kept / chance + 0.5)
+            divisor = math.gcd(kept, of)
+            rate = f"{kept // divisor}/{of // divisor}"
+        yield f"{interval}\t{size}\t{rate}"
+
+
 # Levels have other numbers in traces.
 PASSED_OVER_LEVELS = {129: 2, 130: 1, 131: 3, 132: 4, 133: 5, 134: 6}
 
@@ -338,6 +357,7 @@ def main():
     (folder / "marks.tsv").write_text("\n".join(marks()) + "\n")
     (folder / "randomness.tsv").write_text("\n".join(randomness()) + "\n")
     (folder / "gaps.tsv").write_text("\n".join(gaps()) + "\n")
+    (folder / "byte_rates.tsv").write_text("\n".join(byte_rates()) + "\n")
     (folder / "session.tsv").write_text("\n".join(session()) + "\n")
     (folder / "numbers.tsv").write_text("\n".join(numbers()) + "\n")
     (folder / "controls.tsv").write_text("\n".join(controls()) + "\n")
