@@ -10,10 +10,11 @@ use crate::{Result, callgrind, shell, toolchain, workspace};
 const REPETITIONS: u64 = 50_000;
 
 /// Names in the table, and the work of the programs.
-const CALLS: [(&str, [&str; 2]); 16] = [
+const CALLS: [(&str, [&str; 2]); 17] = [
     ("switched off", ["turns", "protolog"]),
     ("switched off beside one by a rule", ["turns", "ruled"]),
     ("passed over by sampling", ["turns", "passed-over"]),
+    ("passed over by sampling of bytes", ["turns", "passed-over-bytes"]),
     ("suppressed by a limit", ["turns", "suppressed"]),
     ("two integers", ["calls", "two-ints"]),
     ("an integer and a text, one of 8", ["calls", "int-and-text"]),
@@ -49,8 +50,7 @@ pub(super) fn count(toolchain: Option<&str>) -> Result<Vec<(String, Counts)>> {
     let columns = [of(&workspace)?, of(&builds.user("release")?)?, of(&builds.user("lto")?)?];
     let counts = |index: usize| columns.each_ref().map(|column| Some(column[index]));
     let calls = CALLS.iter().enumerate();
-    let mut rows: Vec<_> =
-        calls.map(|(index, (name, _))| ((*name).to_owned(), counts(index))).collect();
+    let mut rows: Vec<_> = calls.map(|(at, (name, _))| ((*name).to_owned(), counts(at))).collect();
     let reads = count_reads(&workspace)?.into_iter();
     rows.extend(reads.map(|(name, count)| (name.to_owned(), [Some(count), None, None])));
     Ok(rows)
@@ -82,7 +82,6 @@ fn count_reads(program: &Path) -> Result<Vec<(&'static str, f64)>> {
     READS.iter().map(|(name, form)| Ok((*name, each(form)?))).collect()
 }
 
-/// Builds with a compiler.
 struct Builds<'a> {
     toolchain: Option<&'a str>,
     target: PathBuf,

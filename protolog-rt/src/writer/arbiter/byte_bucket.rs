@@ -9,6 +9,8 @@
 //! ([`crate::level::rules`]). It may be in debt: a chunk that was taken, and a message of several,
 //! count whether or not there were as many bytes.
 //!
+//! What asks it is out of line: a chunk of a session without a limit costs one test.
+//!
 //! Invariant: *bound*: bytes are given out at the rate of the limit, but for a burst, one chunk for
 //! each thread, and one message for each that takes several chunks; those are paid off before
 //! others come.
@@ -62,6 +64,8 @@ impl ByteBucket {
     ///
     /// # Errors
     /// The time in which there are not.
+    #[cold]
+    #[inline(never)]
     pub(in crate::writer) fn check(&self, bytes: u64, now: u64) -> Result<(), NoBytes> {
         let capacity = self.limit.nanos(self.limit.burst());
         let needed = self.limit.nanos(bytes.min(self.limit.burst()));
@@ -72,6 +76,8 @@ impl ByteBucket {
     }
 
     /// Takes bytes, whether or not there are as many.
+    #[cold]
+    #[inline(never)]
     pub(in crate::writer) fn take(&self, bytes: u64, now: u64) {
         let nanos = self.limit.nanos(bytes);
         let mut before = self.full_at.load(Ordering::Relaxed);
@@ -86,6 +92,8 @@ impl ByteBucket {
     }
 
     /// Takes bytes back that nobody used.
+    #[cold]
+    #[inline(never)]
     pub(in crate::writer) fn give_back(&self, bytes: u64) {
         let nanos = self.limit.nanos(bytes);
         let earlier = |full_at: u64| Some(full_at.saturating_sub(nanos));
