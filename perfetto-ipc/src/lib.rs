@@ -13,16 +13,22 @@
 //! Invariants: bytes of a peer never cause a panic; a frame is at most [`frame::MAX_FRAME`] bytes,
 //! or [`frame::MAX_REPLY`] to a consumer, and what does not fit that is an error.
 
+// What the service is asked is not used where there is none.
+#![cfg_attr(not(unix), allow(dead_code))]
+
 mod config;
+#[cfg(unix)]
 mod consumer;
 mod error;
 pub mod frame;
 mod packet;
+#[cfg(unix)]
 pub mod places;
 
 pub use config::{
     ConfigNames, FileSettings, PROTOLOG_SOURCE, SessionConfig, asked_names, buffer_bytes,
     check_config, take_file_settings,
 };
+#[cfg(unix)]
 pub use consumer::{CloneTarget, Consumer};
 pub use error::Error;

@@ -25,6 +25,9 @@
 //! another user sends no open files; but before Linux 6.16 the kernel does not refuse them, and any
 //! read, and the drop of a [`Program`], may wait for the end of one.
 
+// Unix sockets with a kernel that names their peers.
+#![cfg(unix)]
+
 mod error;
 mod group;
 mod pages;

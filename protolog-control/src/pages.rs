@@ -11,15 +11,20 @@
 
 use crate::error::Error;
 use crate::group::Group;
+#[cfg(any(target_os = "linux", target_os = "android"))]
 use protolog_core::control::protocol::MEMORY_NAME;
 use protolog_core::control::switch;
 use protolog_files::{Access, Directory};
-use rustix::fs::{FileType, Mode, OFlags, SealFlags, Stat};
+use rustix::fs::Stat;
+#[cfg(any(target_os = "linux", target_os = "android"))]
+use rustix::fs::{Mode, OFlags, SealFlags};
+#[cfg(any(target_os = "linux", target_os = "android"))]
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags};
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::fs::MetadataExt;
+#[cfg(any(target_os = "linux", target_os = "android"))]
+use std::os::fd::AsRawFd;
+use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
 use std::sync::atomic::AtomicU32;
 
@@ -45,8 +50,7 @@ impl Pages {
     pub(crate) fn map(file: &OwnedFd, count: u32, page_size: u32) -> Result<Self, Error> {
         // First, since it asks the kernel alone: the server of a file system may leave a look at
         // the size of its file unanswered.
-        let seals = rustix::fs::fcntl_get_seals(file);
-        if !seals.is_ok_and(|seals| seals.contains(SealFlags::SHRINK)) {
+        if !never_shrinks(file) {
             return Err(Error::Memory("not sealed against shrinking"));
         }
         let (size, _) = measure(file, count, page_size)?;
@@ -62,7 +66,7 @@ impl Pages {
         page_size: u32,
     ) -> Result<Self, Error> {
         let user = rustix::process::geteuid().as_raw();
-        if directory.metadata().map_err(Error::Connection)?.uid() != user {
+        if directory.status().map_err(Error::Connection)?.uid() != user {
             return Err(Error::Memory("in a directory of another user"));
         }
         let entry = match directory.look(name) {
@@ -85,9 +89,16 @@ impl Pages {
         Self::map_checked(&file, size, page_size)
     }
 
+    /// As on Linux, where another process's files can be opened.
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    pub(crate) fn map_descriptor(_: u32, _: u32, _: u32, _: u32) -> Result<Self, Error> {
+        Err(Error::Memory("no memory of switches"))
+    }
+
     /// Maps the memory that the process has open under this number: that of a program's switches,
     /// which belongs to this user and is nobody else's. `pid` is the kernel's word, of a process of
     /// this user: another one could end, and have its id taken by one of this user.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
     pub(crate) fn map_descriptor(
         pid: u32,
         number: u32,
@@ -148,9 +159,22 @@ impl Pages {
     }
 }
 
+/// Returns whether it is a file in memory that keeps at least its size, whoever has it.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn never_shrinks(file: &OwnedFd) -> bool {
+    rustix::fs::fcntl_get_seals(file).is_ok_and(|seals| seals.contains(SealFlags::SHRINK))
+}
+
+/// There are none.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn never_shrinks(_: &OwnedFd) -> bool {
+    false
+}
+
 /// An error unless it is a file that belongs to this user, and that nobody else may open.
+#[cfg(any(target_os = "linux", target_os = "android"))]
 fn check_private(stat: &Stat) -> Result<(), Error> {
-    let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+    let is_file = rustix::fs::FileType::from_raw_mode(stat.st_mode).is_file();
     // None of the six bits of the group and of others.
     let is_private = is_file && stat.st_mode.trailing_zeros() >= 6;
     if is_private && stat.st_uid == rustix::process::geteuid().as_raw() {

@@ -22,6 +22,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+/// Has a received file closed in other programs, where that is asked for along with it.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const CLOSE_ON_EXEC: RecvFlags = RecvFlags::CMSG_CLOEXEC;
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+const CLOSE_ON_EXEC: RecvFlags = RecvFlags::empty();
+
 /// The time that a process has for one reply.
 pub const REPLY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum size of one reply, in bytes that it takes in memory: a line takes more than its
@@ -346,7 +352,7 @@ impl Program {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
         let mut control = RecvAncillaryBuffer::new(&mut space);
         let mut parts = [io::IoSliceMut::new(&mut bytes)];
-        let flags = RecvFlags::CMSG_CLOEXEC;
+        let flags = CLOSE_ON_EXEC;
         let received = match rustix::net::recvmsg(&self.stream, &mut parts, &mut control, flags) {
             // Interrupted by a signal; the caller checks how much time is left.
             Err(error) if error == rustix::io::Errno::INTR => return Ok(()),

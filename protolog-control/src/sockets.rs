@@ -20,7 +20,6 @@ use rustix::process::{Resource, Rlimit};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -184,7 +183,7 @@ impl SocketDirectory {
         let Some(directory) = Directory::open_private(&place.path, may_own)? else {
             return Ok(None);
         };
-        let owner = directory.metadata()?.uid();
+        let owner = directory.status()?.uid();
         Ok(Some(Arc::new(Self { directory, owner })))
     }
 
@@ -215,7 +214,7 @@ impl Socket {
     /// by no link of another user.
     pub fn at(path: &Path) -> io::Result<Self> {
         let (directory, name) = Directory::trusted_holding(path)?;
-        let owner = directory.metadata()?.uid();
+        let owner = directory.status()?.uid();
         let directory = Arc::new(SocketDirectory { directory, owner });
         Ok(Self { directory, name, path: path.to_owned() })
     }

@@ -10,12 +10,11 @@
 //! Invariants: an opened file is a regular one; with a [`Root`], it is in the directory or in one
 //! below.
 
-use crate::entry::Identity;
-use crate::sys;
+use crate::refused::Kind;
+use crate::sys::{self, Held, Looked};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
 use std::path::{Component, Path};
 
 /// The kernel's own limit of links in a path.
@@ -24,19 +23,19 @@ const MAX_LINKS: u32 = 40;
 /// Opens the regular file that `path` leads to, by any links. Never waits, and opens nothing
 /// else.
 pub fn open_regular_file(path: &Path) -> io::Result<File> {
-    read(&sys::open(path, libc::O_PATH)?)
+    read(&sys::look(path)?)
 }
 
 /// The directory that files are in.
 #[derive(Debug)]
 pub struct Root {
-    directory: File,
+    directory: Held,
 }
 
 impl Root {
     /// Opens a directory by a path that may have links itself.
     pub fn open(path: &Path) -> io::Result<Self> {
-        Ok(Self { directory: sys::open(path, libc::O_PATH | libc::O_DIRECTORY)? })
+        Ok(Self { directory: sys::follow_to_directory(path)? })
     }
 
     /// Opens a regular file; an absolute path counts from the directory.
@@ -49,9 +48,9 @@ impl Root {
         self.find(path).is_ok_and(|place| check(&place).is_ok())
     }
 
-    fn find(&self, path: &Path) -> io::Result<File> {
+    fn find(&self, path: &Path) -> io::Result<Looked> {
         let mut rest = components(path);
-        let (mut passed, mut links) = (vec![self.directory.try_clone()?], 0);
+        let (mut passed, mut links) = (vec![sys::hold(&self.directory)?], 0);
         while let Some(component) = rest.pop() {
             let directory = passed.last().unwrap_or(&self.directory);
             let name = match component {
@@ -65,18 +64,23 @@ impl Root {
                 }
                 Step::To(name) => name,
             };
-            let place = sys::open_at(directory, &name, sys::PLACE, 0)?;
-            if !place.metadata()?.is_symlink() {
-                passed.push(place);
-                continue;
+            let place = sys::look_at(directory, &name)?;
+            match place.status().kind() {
+                Kind::Link => {}
+                Kind::Directory => {
+                    passed.push(place.into_directory()?);
+                    continue;
+                }
+                _ if rest.is_empty() => return Ok(place),
+                _ => return Err(sys::Fault::NotDirectory.into()),
             }
             links += 1;
             if links > MAX_LINKS {
-                return Err(io::Error::from_raw_os_error(libc::ELOOP));
+                return Err(sys::Fault::Loop.into());
             }
-            rest.extend(components(&sys::read_link_at(&place, OsStr::new(""))?));
+            rest.extend(components(&place.target()?));
         }
-        passed.pop().ok_or_else(|| io::ErrorKind::NotFound.into())
+        Err(sys::Fault::IsDirectory.into())
     }
 }
 
@@ -101,28 +105,18 @@ fn components(path: &Path) -> Vec<Step> {
 }
 
 /// An error for an entry that is no regular file.
-fn check(place: &File) -> io::Result<()> {
-    let found = place.metadata()?.file_type();
-    if found.is_file() {
-        Ok(())
-    } else if found.is_dir() {
-        Err(io::Error::from_raw_os_error(libc::EISDIR))
-    } else {
-        Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"))
+fn check(place: &Looked) -> io::Result<()> {
+    match place.status().kind() {
+        Kind::File => Ok(()),
+        Kind::Directory => Err(sys::Fault::IsDirectory.into()),
+        _ => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file")),
     }
 }
 
 /// Opens a place for reading, if it is a regular file.
-fn read(place: &File) -> io::Result<File> {
+fn read(place: &Looked) -> io::Result<File> {
     check(place)?;
-    // The kernel's way from a place to the same file. It is a link, so it is followed.
-    let flags = libc::O_RDONLY | libc::O_NONBLOCK | libc::O_NOCTTY;
-    let file = sys::open(format!("/proc/self/fd/{}", place.as_raw_fd()), flags)?;
-    if Identity::of_file(&file)? == Identity::of_file(place)? {
-        Ok(file)
-    } else {
-        Err(io::Error::from_raw_os_error(libc::ESTALE))
-    }
+    place.open()
 }
 
 #[cfg(test)]

@@ -7,21 +7,18 @@
 //!
 //! Invariant: a returned output is written where the descriptor stands, not from the beginning.
 
-use crate::entry::Identity;
-use crate::refused::{Kind, Refused};
-use crate::sys;
-use std::fs::{self, File};
-use std::io::{self, Seek, SeekFrom};
-use std::os::fd::{AsFd, AsRawFd};
+use crate::sys::{self, Use};
+use std::fs::File;
+use std::io;
 use std::path::Path;
 
 /// Returns the descriptor's file, open for writing; none if `path` names no descriptor.
 pub(crate) fn open(path: &Path) -> io::Result<Option<File>> {
     match number(path) {
         None => Ok(None),
-        Some(1) => duplicate(io::stdout()).map(Some),
-        Some(2) => duplicate(io::stderr()).map(Some),
-        Some(number) => reopen(number).map(Some),
+        Some(1) => sys::duplicate(io::stdout()).map(Some),
+        Some(2) => sys::duplicate(io::stderr()).map(Some),
+        Some(number) => sys::open_descriptor(number).map(Some),
     }
 }
 
@@ -33,13 +30,7 @@ pub fn is_descriptor(path: &Path) -> bool {
 /// Opens a regular file once more: an open file of its own, for reading, and for writing if
 /// `writes`. The process needs the right to it, and `/proc`.
 pub fn open_again(file: &File, writes: bool) -> io::Result<File> {
-    let path = format!("/proc/self/fd/{}", file.as_raw_fd());
-    let access = if writes { libc::O_RDWR } else { libc::O_RDONLY };
-    let again = sys::open(path, access | libc::O_NONBLOCK | libc::O_NOCTTY)?;
-    if Identity::of_file(&again)? != Identity::of_file(file)? {
-        return Err(io::Error::from_raw_os_error(libc::EBADF));
-    }
-    Ok(again)
+    sys::reopen(file, if writes { Use::ReadWrite } else { Use::Read })
 }
 
 fn number(path: &Path) -> Option<u32> {
@@ -54,40 +45,11 @@ fn number(path: &Path) -> Option<u32> {
     digits.parse().ok().filter(|_| is_number)
 }
 
-fn duplicate(stream: impl AsFd) -> io::Result<File> {
-    Ok(stream.as_fd().try_clone_to_owned()?.into())
-}
-
-/// Opens the descriptor's file once more, to be written as it is.
-fn reopen(number: u32) -> io::Result<File> {
-    let not_open = || io::Error::from_raw_os_error(libc::EBADF);
-    let info = fs::read_to_string(format!("/proc/self/fdinfo/{number}")).map_err(|_| not_open())?;
-    let field = |name: &str| info.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
-    let had = field("flags:").and_then(|flags| i32::from_str_radix(flags, 8).ok());
-    let had = had.ok_or_else(not_open)?;
-    if had & libc::O_ACCMODE == libc::O_RDONLY || had & libc::O_PATH != 0 {
-        return Err(not_open());
-    }
-    let path = format!("/proc/self/fd/{number}");
-    let kind = Kind::from(fs::metadata(&path)?.file_type());
-    let flags = libc::O_WRONLY | libc::O_NONBLOCK | libc::O_NOCTTY | had & libc::O_APPEND;
-    let mut file = sys::open(path, flags).map_err(|error| match (error.raw_os_error(), kind) {
-        (Some(libc::ENXIO), Kind::Pipe) => Refused::NoReader.into(),
-        (Some(libc::ENXIO), kind) => Refused::Unusable(kind).into(),
-        _ => error,
-    })?;
-    sys::block(&file)?;
-    let position = field("pos:").and_then(|position| position.parse().ok());
-    if let (Kind::File, Some(position)) = (kind, position) {
-        file.seek(SeekFrom::Start(position))?;
-    }
-    Ok(file)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Write;
+    use std::fs;
+    use std::io::{Seek, SeekFrom, Write};
     use std::os::fd::AsRawFd;
 
     #[test]

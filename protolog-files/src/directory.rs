@@ -8,20 +8,21 @@
 //! - An entry is looked at before it is opened (pipes and devices are not even opened), and the
 //!   removed entry is the one that was looked at.
 
-use crate::entry::{Entry, Identity};
-use crate::sys;
+use crate::entry::Entry;
+use crate::status::{Identity, Status};
+use crate::sys::{self, Held, Use};
 use crate::walk::{self, Links};
 use std::ffi::{OsStr, OsString};
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
-use std::os::unix::ffi::OsStrExt;
+#[cfg(unix)]
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::path::{Path, PathBuf};
 
 /// An open directory.
 #[derive(Debug)]
 pub struct Directory {
-    descriptor: OwnedFd,
+    held: Held,
     path: PathBuf,
 }
 
@@ -37,31 +38,31 @@ pub enum Access {
 impl Directory {
     /// Opens a directory; an error if the last component of `path` is a link, or no directory.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let descriptor = sys::open(path, sys::PLACE | libc::O_DIRECTORY)?;
-        Ok(Self { descriptor: descriptor.into(), path: path.to_owned() })
+        let held = sys::open_directory(path)?;
+        Ok(Self { held, path: path.to_owned() })
     }
 
     /// Opens the directory at `path`, which may be a link; an error if it, or one on the way, is a
     /// link that another user could have made to lead elsewhere, by the rule of `walk.rs`.
     pub fn open_trusted(path: &Path) -> io::Result<Self> {
-        let descriptor = walk::find(None, path, Links::Trusted, None)?;
-        Ok(Self { descriptor: descriptor.into(), path: path.to_owned() })
+        let held = walk::find(walk::HERE, path, Links::Trusted, None)?;
+        Ok(Self { held, path: path.to_owned() })
     }
 
     /// Opens the directory that `path` is in, and returns it with the last component of `path`, at
     /// which is not looked: by way of no link that another user could have made to lead elsewhere.
     pub fn trusted_holding(path: &Path) -> io::Result<(Self, OsString)> {
         let (parent, name) = walk::split(path)?;
-        let descriptor = walk::find(None, parent, Links::Trusted, None)?;
-        Ok((Self { descriptor: descriptor.into(), path: parent.to_owned() }, name.to_owned()))
+        let held = walk::find(walk::HERE, parent, Links::Trusted, None)?;
+        Ok((Self { held, path: parent.to_owned() }, name.to_owned()))
     }
 
     /// As [`trusted_holding`](Self::trusted_holding), of the target of a link at `path` if there is
     /// one, followed by the same rule.
     pub fn trusted_holding_target(path: &Path) -> io::Result<(Self, OsString)> {
-        let (descriptor, name) = walk::resolve(path)?;
+        let (held, name) = walk::resolve(path)?;
         let shown = path.parent().unwrap_or(path).to_owned();
-        Ok((Self { descriptor: descriptor.into(), path: shown }, name))
+        Ok((Self { held, path: shown }, name))
     }
 
     /// Opens the directory `name` in this one; an error if it is a link.
@@ -71,8 +72,8 @@ impl Directory {
 
     /// Opens a directory in this one.
     pub(crate) fn open_directory(&self, name: &OsStr) -> io::Result<Self> {
-        let descriptor = sys::directory_at(self, component(name)?)?;
-        Ok(Self { descriptor: descriptor.into(), path: self.path.join(name) })
+        let held = sys::directory_at(self, component(name)?)?;
+        Ok(Self { held, path: self.path.join(name) })
     }
 
     /// The path that it was opened at, which may lead elsewhere by now: for messages.
@@ -80,14 +81,14 @@ impl Directory {
         &self.path
     }
 
-    /// Its metadata.
-    pub fn metadata(&self) -> io::Result<Metadata> {
-        File::from(self.descriptor.try_clone()?).metadata()
+    /// Its properties.
+    pub fn status(&self) -> io::Result<Status> {
+        sys::status_of_held(&self.held)
     }
 
     /// Changes its mode.
     pub fn set_mode(&self, mode: u32) -> io::Result<()> {
-        sys::set_mode(self.readable()?, mode)
+        sys::set_mode(sys::readable(self)?, mode)
     }
 
     /// The names in it, sorted.
@@ -98,7 +99,7 @@ impl Directory {
     /// At least the first `most` names in it, or all of them if there are fewer, sorted. Nobody can
     /// make it take longer by names without end.
     pub fn first_names(&self, most: usize) -> io::Result<Vec<OsString>> {
-        let mut names = sys::names(&self.readable()?, most)?;
+        let mut names = sys::names(&sys::readable(self)?, most)?;
         names.sort();
         Ok(names)
     }
@@ -106,7 +107,7 @@ impl Directory {
     /// Looks at `name`, without any effect on the entry.
     pub fn look(&self, name: impl AsRef<OsStr>) -> io::Result<Entry> {
         let name = component(name.as_ref())?;
-        Entry::new(sys::open_at(self, name, sys::PLACE, 0)?.into())
+        Ok(Entry::new(sys::look_at(self, name)?))
     }
 
     /// Opens the regular file that was looked at; an error if it is anything else, or if `name` is
@@ -122,10 +123,10 @@ impl Directory {
             return Err(not_regular());
         }
         let access = match access {
-            Access::Read => libc::O_RDONLY,
-            Access::ReadWrite => libc::O_RDWR,
+            Access::Read => Use::Read,
+            Access::ReadWrite => Use::ReadWrite,
         };
-        let file = sys::open_at(self, name, access | sys::SAFE, 0)?;
+        let file = sys::open_at(self, name, access)?;
         if Identity::of_file(&file)? == entry.identity() { Ok(file) } else { Err(replaced()) }
     }
 
@@ -134,11 +135,6 @@ impl Directory {
     pub fn open_regular(&self, name: impl AsRef<OsStr>) -> io::Result<File> {
         let name = name.as_ref();
         self.open_entry(name, &self.look(name)?, Access::Read)
-    }
-
-    /// Makes the directory `name` with this mode.
-    pub(crate) fn make_directory(&self, name: &OsStr, mode: u32) -> io::Result<()> {
-        sys::make_directory_at(self, component(name)?, mode)
     }
 
     /// Renames an entry. An error if the name is taken: in a directory such as `/tmp` root would
@@ -165,29 +161,34 @@ impl Directory {
             removed => removed.map(|()| true),
         }
     }
-
-    /// A descriptor that can be read.
-    fn readable(&self) -> io::Result<File> {
-        let flags = libc::O_RDONLY | libc::O_DIRECTORY;
-        sys::open_at(self, OsStr::new("."), flags, 0)
-    }
 }
 
+#[cfg(unix)]
 impl AsFd for Directory {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.descriptor.as_fd()
+        self.held.as_fd()
     }
 }
 
+#[cfg(unix)]
 impl AsRawFd for Directory {
     fn as_raw_fd(&self) -> RawFd {
-        self.descriptor.as_raw_fd()
+        self.held.as_raw_fd()
+    }
+}
+
+#[cfg(not(unix))]
+impl sys::At for Directory {
+    fn at(&self) -> &Path {
+        self.held.at()
     }
 }
 
 /// The name, if it is one component and leads nowhere else.
 fn component(name: &OsStr) -> io::Result<&OsStr> {
-    let is_one = !name.as_bytes().contains(&b'/') && !matches!(name.as_bytes(), b"" | b"." | b"..");
+    let bytes = name.as_encoded_bytes();
+    let is_one =
+        !bytes.iter().any(|byte| sys::is_separator(*byte)) && !matches!(bytes, b"" | b"." | b"..");
     if is_one {
         Ok(name)
     } else {

@@ -4,92 +4,91 @@
 //! Invariant: all that is said of an entry was read by its descriptor, after which no name leads to
 //! another one.
 
-use std::fs::{File, FileType, Metadata};
+use crate::refused::Kind;
+use crate::status::{Identity, Status};
+use crate::sys::{self, Looked};
+use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::Path;
+#[cfg(unix)]
+use std::path::PathBuf;
 
 /// An entry of a directory. Nothing can be read from it or written to it: to look at a device or a
 /// pipe has no effect on it.
 #[derive(Debug)]
-pub struct Entry {
-    file: File,
-    metadata: Metadata,
-}
-
-/// Device, number and kind: they tell an entry from all others that exist at the same time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Identity {
-    device: u64,
-    inode: u64,
-    kind: FileType,
-}
+pub struct Entry(Looked);
 
 impl Entry {
-    /// The entry that `descriptor` stands for.
-    pub(crate) fn new(descriptor: OwnedFd) -> io::Result<Self> {
-        let file = File::from(descriptor);
-        let metadata = file.metadata()?;
-        Ok(Self { file, metadata })
+    pub(crate) fn new(looked: Looked) -> Self {
+        Self(looked)
     }
 
     /// Its identity, which tells it from other entries.
     pub fn identity(&self) -> Identity {
-        Identity::of(&self.metadata)
+        self.0.status().identity()
     }
 
     /// True if it is a regular file; a link to one is none.
     pub fn is_regular(&self) -> bool {
-        self.metadata.is_file()
+        self.0.status().is_file()
     }
 
     /// True if it is a socket.
     pub fn is_socket(&self) -> bool {
-        self.metadata.file_type().is_socket()
+        self.0.status().kind() == Kind::Socket
     }
 
     /// The user that it belongs to.
     pub fn owner(&self) -> u32 {
-        self.metadata.uid()
+        self.0.status().uid()
     }
 
     /// The number of names that it has. Other users may have given it more, in directories of
     /// theirs.
     pub fn links(&self) -> u64 {
-        self.metadata.nlink()
+        self.0.status().nlink()
     }
 
-    /// Its metadata, as it was when it was looked at.
-    pub fn metadata(&self) -> &Metadata {
-        &self.metadata
+    /// Its properties, as they were when it was looked at.
+    pub fn status(&self) -> &Status {
+        self.0.status()
     }
 
     /// True if it belongs to `user`, nobody else has any permission, and this is its only name.
     pub fn is_private_to(&self, user: u32) -> bool {
-        self.owner() == user && self.links() == 1 && is_closed(self.metadata.mode())
+        self.owner() == user && self.links() == 1 && is_closed(self.0.status().mode())
     }
 }
 
-impl AsFd for Entry {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.file.as_fd()
+#[cfg(unix)]
+impl Entry {
+    /// A path by which the socket that was looked at is connected to.
+    pub(crate) fn address(&self) -> io::Result<PathBuf> {
+        sys::address_of(&self.0)
+    }
+}
+
+/// Returns the properties of what a path leads to, by any links, without any effect on it.
+pub fn look(path: &Path) -> io::Result<Status> {
+    Ok(sys::look(path)?.status().clone())
+}
+
+/// Sets the mode of an open file, where files have one.
+pub fn set_mode(file: &File, mode: u32) -> io::Result<()> {
+    sys::set_mode(file, mode)
+}
+
+impl Status {
+    /// That of an open file.
+    pub fn of(file: &File) -> io::Result<Self> {
+        sys::status(file)
     }
 }
 
 impl Identity {
     /// That of an open file.
     pub fn of_file(file: &File) -> io::Result<Self> {
-        Ok(Self::of(&file.metadata()?))
-    }
-
-    fn of(metadata: &Metadata) -> Self {
-        let kind = metadata.file_type();
-        Self { device: metadata.dev(), inode: metadata.ino(), kind }
-    }
-
-    /// True if it is that of a directory.
-    pub(crate) fn is_directory(self) -> bool {
-        self.kind.is_dir()
+        Ok(Status::of(file)?.identity())
     }
 }
 

@@ -5,57 +5,67 @@
 //! done in a directory that has got it: calls fail as with a descriptor that is closed. Between the
 //! look and the use is a moment in which the program may do so.
 
+use crate::status::Status;
 use crate::sys;
-use std::fs::{File, Metadata};
+use crate::sys::Held;
 use std::io;
+#[cfg(unix)]
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::MetadataExt;
+#[cfg(not(unix))]
+use std::path::Path;
 use std::sync::Arc;
 
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct HeldDirectory {
     /// None while it is being dropped.
-    file: Option<File>,
+    held: Option<Held>,
     /// Device and inode; none where they can't be told.
     id: Option<(u64, u64)>,
 }
 
 impl HeldDirectory {
-    pub(crate) fn shared(file: File) -> Arc<Self> {
-        let id = id_of(&file);
-        Arc::new(Self { file: Some(file), id })
+    pub(crate) fn shared(held: Held) -> Arc<Self> {
+        let id = id_of(&held);
+        Arc::new(Self { held: Some(held), id })
     }
 
-    /// Its metadata. An error once the program has closed it.
-    pub(crate) fn metadata(&self) -> io::Result<Metadata> {
-        let closed = || io::Error::from_raw_os_error(libc::EBADF);
-        self.own().ok_or_else(closed)?.metadata()
+    /// Its properties. An error once the program has closed it.
+    pub(crate) fn status(&self) -> io::Result<Status> {
+        sys::status_of_held(self.own().ok_or(sys::Fault::Closed)?)
     }
 
-    fn own(&self) -> Option<&File> {
-        self.file.as_ref().filter(|file| id_of(file) == self.id)
+    fn own(&self) -> Option<&Held> {
+        self.held.as_ref().filter(|held| id_of(held) == self.id)
     }
 }
 
+#[cfg(unix)]
 impl AsFd for HeldDirectory {
     /// The directory; a number that no file has once the program has closed it.
     fn as_fd(&self) -> BorrowedFd<'_> {
         match self.own() {
-            Some(file) => file.as_fd(),
+            Some(held) => held.as_fd(),
             None => sys::no_descriptor(),
         }
+    }
+}
+
+#[cfg(not(unix))]
+impl sys::At for HeldDirectory {
+    fn at(&self) -> &Path {
+        self.held.as_ref().map_or(Path::new(""), sys::At::at)
     }
 }
 
 impl Drop for HeldDirectory {
     fn drop(&mut self) {
         if self.own().is_none() {
-            std::mem::forget(self.file.take());
+            std::mem::forget(self.held.take());
         }
     }
 }
 
-fn id_of(file: &File) -> Option<(u64, u64)> {
-    file.metadata().ok().map(|found| (found.dev(), found.ino()))
+fn id_of(held: &Held) -> Option<(u64, u64)> {
+    sys::status_of_held(held).ok().map(|found| (found.dev(), found.ino()))
 }

@@ -6,10 +6,10 @@
 //! Invariant: memory is written only where the file has data. The rest is as the system gives it
 //! out: zeros that take no room.
 
+use crate::at::FileExt;
 use crate::sys;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 
 /// The size up to which nothing is gained, in bytes.
 const SMALL: usize = 64 << 10;

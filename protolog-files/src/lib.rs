@@ -19,8 +19,9 @@
 //! - No call waits for another process: pipes and devices are opened without blocking, or refused.
 //!   But the reader of a pipe may come a moment late ([`READER_TIMEOUT`]).
 //! - Nothing is truncated, removed or replaced before it was checked.
-//! - Unsafe code is in `sys.rs` only: the system's calls that the standard library lacks.
+//! - Unsafe code is in `sys` only: the system's calls that the standard library lacks.
 
+mod at;
 mod beneath;
 pub mod descriptor;
 mod directory;
@@ -29,21 +30,27 @@ mod held_directory;
 mod holes;
 mod location;
 mod output;
+#[cfg(unix)]
 mod private;
 mod refused;
+#[cfg(unix)]
 mod socket;
 mod staged;
+mod status;
 mod sys;
 mod tree;
 mod walk;
 
+pub use at::FileExt;
 pub use beneath::{Root, open_regular_file};
 pub use directory::{Access, Directory};
-pub use entry::{Entry, Identity};
+pub use entry::{Entry, look, set_mode};
 pub use holes::read_with_holes;
 pub use location::Location;
 pub use output::{Found, Output, OutputAccess, OutputKind, READER_TIMEOUT};
 pub use refused::{Kind, Refused};
+#[cfg(unix)]
 pub use socket::{Peer, admit_files, connect, unconnected};
 pub use staged::StagedFile;
+pub use status::{Identity, Status};
 pub use tree::{Tree, open_lock_file};

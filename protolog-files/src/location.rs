@@ -4,17 +4,18 @@
 //! Invariant: all calls act in the directory that was found, however its path is renamed or
 //! replaced afterwards; and none follows a link at the name.
 
-use crate::entry::{Entry, Identity};
+use crate::entry::Entry;
 use crate::held_directory::HeldDirectory;
 use crate::refused::{Kind, Refused};
-use crate::sys;
+use crate::status::{Identity, Status};
+use crate::sys::{self, Use};
 use crate::walk::{self, Links};
-use std::ffi::{OsStr, OsString, c_int};
-use std::fs::{File, Metadata};
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
+#[cfg(unix)]
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -45,7 +46,7 @@ impl Location {
 
     fn find_in(path: &Path, make: Option<u32>) -> io::Result<Self> {
         let (parent, name) = walk::split(path)?;
-        let directory = walk::find(None, parent, Links::Trusted, make)?;
+        let directory = walk::find(walk::HERE, parent, Links::Trusted, make)?;
         Ok(Self::new(HeldDirectory::shared(directory), name))
     }
 
@@ -61,7 +62,7 @@ impl Location {
         if walk::split(Path::new(name))? == (Path::new(""), name) {
             Ok(Self::new(Arc::clone(&self.directory), name))
         } else {
-            Err(io::Error::from_raw_os_error(libc::EINVAL))
+            Err(sys::Fault::Invalid.into())
         }
     }
 
@@ -79,21 +80,21 @@ impl Location {
 
     /// Looks at the file that is here, which may be a link, without any effect on it.
     pub fn look(&self) -> io::Result<Entry> {
-        Entry::new(self.open_with(sys::PLACE, 0)?.into())
+        Ok(Entry::new(sys::look_at(self, &self.name)?))
     }
 
     /// Opens the regular file that is here for reading. Never waits.
     pub fn open_regular(&self) -> io::Result<File> {
-        let regular = |found: &Metadata| match found.file_type().into() {
+        let regular = |found: &Status| match found.kind() {
             Kind::File => Ok(()),
             Kind::Link => Err(self.refused_link()),
-            Kind::Directory => Err(io::Error::from_raw_os_error(libc::EISDIR)),
+            Kind::Directory => Err(sys::Fault::IsDirectory.into()),
             other => Err(Refused::Unusable(other).into()),
         };
         // Before it is opened: to open a device may have effects.
-        regular(&self.metadata()?)?;
-        let file = self.open_with(libc::O_RDONLY | sys::SAFE, 0)?;
-        regular(&file.metadata()?)?;
+        regular(self.look()?.status())?;
+        let file = sys::open_at(self, &self.name, Use::Read)?;
+        regular(&Status::of(&file)?)?;
         Ok(file)
     }
 
@@ -102,10 +103,10 @@ impl Location {
     /// decides nothing for this one.
     pub fn open_trusted(&self) -> io::Result<File> {
         let file = self.open_regular()?;
-        if !walk::is_trusted(file.metadata()?.uid()) {
+        if !walk::is_trusted(Status::of(&file)?.uid()) {
             return Err(Refused::Foreign(Kind::File).into());
         }
-        if !walk::is_trusted(self.directory_metadata()?.uid()) {
+        if !walk::is_trusted(self.directory_status()?.uid()) {
             return Err(Refused::ForeignDirectory.into());
         }
         Ok(file)
@@ -145,18 +146,17 @@ impl Location {
 
     /// The names in the directory, in any order.
     pub fn siblings(&self) -> io::Result<Vec<OsString>> {
-        let flags = libc::O_RDONLY | libc::O_DIRECTORY;
-        sys::names(&sys::open_at(self, OsStr::new("."), flags, 0)?, usize::MAX)
+        sys::names(&sys::readable(self)?, usize::MAX)
     }
 
     /// Returns whether the directory was removed, so that nothing can be created in it any more.
     pub fn is_in_removed_directory(&self) -> bool {
-        self.directory_metadata().is_ok_and(|directory| directory.nlink() == 0)
+        self.directory_status().is_ok_and(|directory| directory.nlink() == 0)
     }
 
-    /// The metadata of the directory.
-    pub fn directory_metadata(&self) -> io::Result<Metadata> {
-        self.directory.metadata()
+    /// The properties of the directory.
+    pub fn directory_status(&self) -> io::Result<Status> {
+        self.directory.status()
     }
 
     /// Removes the entry here, which must not be a directory.
@@ -188,17 +188,16 @@ impl Location {
             Err(error) => error,
         }
     }
+}
 
-    /// Its metadata.
-    pub(crate) fn metadata(&self) -> io::Result<Metadata> {
-        self.open_with(sys::PLACE, 0)?.metadata()
-    }
-
-    pub(crate) fn open_with(&self, flags: c_int, mode: u32) -> io::Result<File> {
-        sys::open_at(self, &self.name, flags, mode)
+#[cfg(not(unix))]
+impl sys::At for Location {
+    fn at(&self) -> &Path {
+        self.directory.at()
     }
 }
 
+#[cfg(unix)]
 impl AsFd for Location {
     /// The directory.
     fn as_fd(&self) -> BorrowedFd<'_> {

@@ -21,12 +21,11 @@
 use crate::descriptor;
 use crate::location::Location;
 use crate::refused::{Kind, Refused};
-use crate::sys;
+use crate::status::Status;
+use crate::sys::{self, Use};
 use crate::walk::is_trusted;
-use std::ffi::c_int;
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -38,6 +37,9 @@ const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Attempts to open a file that others create and remove at the same time.
 const ATTEMPTS: usize = 100;
+
+/// The permission in a mode by which the owner may write.
+const OWNER_WRITES: u32 = 0o200;
 
 /// The way that an output is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,26 +144,24 @@ impl Location {
         let begun = Instant::now();
         loop {
             // Before it is opened: to open a device may have effects.
-            let found = self.metadata()?;
+            let found = self.look()?.status().clone();
             self.check(&found, HardLinks::Refused)?;
-            let is_file = kind(&found) == Kind::File;
-            let flags = if is_file { flags(access) } else { libc::O_WRONLY };
-            match self.open_with(flags | sys::SAFE, 0) {
+            let is_file = found.is_file();
+            let how = if is_file { access.into() } else { Use::Write };
+            match sys::open_at(self, self.name(), how) {
                 Ok(file) => {
                     if let Some(output) = self.opened(file, &found)? {
                         return Ok(output);
                     }
                 }
-                Err(error) => match (error.raw_os_error(), kind(&found)) {
-                    // A link by now.
-                    (Some(libc::ELOOP), _) => {}
-                    (Some(libc::ENXIO), Kind::Pipe) => {
-                        if begun.elapsed() >= READER_TIMEOUT {
-                            return Err(Refused::NoReader.into());
-                        }
+                // By now.
+                Err(error) if sys::is_link(&error) => {}
+                Err(error) if sys::has_no_reader(&error) && found.kind() == Kind::Pipe => {
+                    if begun.elapsed() >= READER_TIMEOUT {
+                        return Err(Refused::NoReader.into());
                     }
-                    _ => return Err(error),
-                },
+                }
+                Err(error) => return Err(error),
             }
             if begun.elapsed() >= READER_TIMEOUT {
                 return Err(replaced());
@@ -171,13 +171,13 @@ impl Location {
     }
 
     /// Checks the opened file; none if it is of another kind than the entry found before.
-    fn opened(&self, file: File, found: &Metadata) -> io::Result<Option<Output>> {
-        let opened = file.metadata()?;
-        if kind(&opened) != kind(found) {
+    fn opened(&self, file: File, found: &Status) -> io::Result<Option<Output>> {
+        let opened = Status::of(&file)?;
+        if opened.kind() != found.kind() {
             return Ok(None);
         }
         self.check(&opened, HardLinks::Refused)?;
-        let is_file = kind(found) == Kind::File;
+        let is_file = found.is_file();
         if !is_file {
             sys::block(&file)?;
         }
@@ -189,7 +189,7 @@ impl Location {
     pub fn check_output(&self) -> io::Result<Option<Kind>> {
         let Some(found) = self.found()? else { return Ok(None) };
         self.check(&found, HardLinks::Fine)?;
-        Ok(Some(kind(&found)))
+        Ok(Some(found.kind()))
     }
 
     /// Creates the file, which must not be there: not even as a link.
@@ -201,7 +201,7 @@ impl Location {
     pub fn find(self) -> io::Result<Found> {
         let Some(found) = self.found()? else { return Ok(Found::Missing(self)) };
         self.check(&found, HardLinks::Fine)?;
-        match kind(&found) {
+        match found.kind() {
             Kind::File => Ok(Found::File(self)),
             _ => Ok(Found::Stream(self.open_existing(OutputAccess::Write)?)),
         }
@@ -211,7 +211,7 @@ impl Location {
     pub fn check_file_or_missing(&self) -> io::Result<()> {
         let Some(found) = self.found()? else { return Ok(()) };
         self.check(&found, HardLinks::Fine)?;
-        match kind(&found) {
+        match found.kind() {
             Kind::File => Ok(()),
             other => Err(Refused::Unusable(other).into()),
         }
@@ -221,14 +221,14 @@ impl Location {
     /// one name, and may be written by its permissions, which root would not be asked for.
     pub fn open_to_change(&self) -> io::Result<File> {
         let Output { file, kind, .. } = self.open_existing(OutputAccess::ReadWrite)?;
-        let found = file.metadata()?;
+        let found = Status::of(&file)?;
         if kind != OutputKind::File {
-            return Err(Refused::Unusable(self::kind(&found)).into());
+            return Err(Refused::Unusable(found.kind()).into());
         }
         if found.uid() != sys::user() {
             return Err(Refused::Foreign(Kind::File).into());
         }
-        if found.mode() & libc::S_IWUSR == 0 { Err(Refused::ReadOnly.into()) } else { Ok(file) }
+        if found.mode() & OWNER_WRITES == 0 { Err(Refused::ReadOnly.into()) } else { Ok(file) }
     }
 
     /// Takes care that a regular file that was here, is open as `file` and is to be emptied, has
@@ -238,7 +238,7 @@ impl Location {
     /// A file that can't be removed loses the permissions that are too many, if it is this user's,
     /// and nobody else can have put it there.
     pub fn give_mode(&self, file: &File, mode: u32) -> io::Result<bool> {
-        let found = file.metadata()?;
+        let found = Status::of(file)?;
         let has = found.mode() & 0o7777;
         if has == mode {
             return Ok(true);
@@ -258,29 +258,29 @@ impl Location {
     /// Returns whether nobody but this user and root can have put the entry here: the directory is
     /// theirs, and others can't write there, or rename only entries of their own (as in `/tmp`).
     pub fn is_in_trusted_directory(&self) -> io::Result<bool> {
-        let directory = self.directory_metadata()?;
+        let directory = self.directory_status()?;
         let is_closed = directory.mode() & 0o022 == 0 || directory.mode() & 0o1000 != 0;
         Ok(is_trusted(directory.uid()) && is_closed)
     }
 
     /// Looks at the entry here, if there is one.
-    fn found(&self) -> io::Result<Option<Metadata>> {
-        match self.metadata() {
+    fn found(&self) -> io::Result<Option<Status>> {
+        match self.look().map(|entry| entry.status().clone()) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             found => found.map(Some),
         }
     }
 
     fn create(&self, access: OutputAccess, mode: u32) -> io::Result<File> {
-        self.open_with(flags(access) | sys::SAFE | libc::O_CREAT | libc::O_EXCL, mode)
+        sys::create_at(self, self.name(), access.into(), mode)
     }
 
     /// Returns an error if the entry found here must not be written.
-    fn check(&self, found: &Metadata, hard_links: HardLinks) -> io::Result<()> {
-        let kind = kind(found);
+    fn check(&self, found: &Status, hard_links: HardLinks) -> io::Result<()> {
+        let kind = found.kind();
         match kind {
             Kind::Link => return Err(self.refused_link()),
-            Kind::Directory => return Err(io::Error::from_raw_os_error(libc::EISDIR)),
+            Kind::Directory => return Err(sys::Fault::IsDirectory.into()),
             Kind::File | Kind::Pipe | Kind::Device => {}
             other => return Err(Refused::Unusable(other).into()),
         }
@@ -310,14 +310,12 @@ fn replaced() -> io::Error {
     io::Error::other("another program replaces it again and again")
 }
 
-fn kind(found: &Metadata) -> Kind {
-    found.file_type().into()
-}
-
-fn flags(access: OutputAccess) -> c_int {
-    match access {
-        OutputAccess::Write => libc::O_WRONLY,
-        OutputAccess::Append => libc::O_WRONLY | libc::O_APPEND,
-        OutputAccess::ReadWrite => libc::O_RDWR,
+impl From<OutputAccess> for Use {
+    fn from(access: OutputAccess) -> Self {
+        match access {
+            OutputAccess::Write => Self::Write,
+            OutputAccess::Append => Self::Append,
+            OutputAccess::ReadWrite => Self::ReadWrite,
+        }
     }
 }

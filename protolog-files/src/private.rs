@@ -7,11 +7,10 @@
 use crate::directory::Directory;
 use crate::entry::is_closed;
 use crate::refused::Refused;
+use crate::status::Status;
 use crate::sys;
 use std::ffi::{OsStr, OsString};
-use std::fs::Metadata;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The mode of a private directory.
@@ -28,11 +27,11 @@ impl Directory {
     /// As [`open_private`](Self::open_private), of a directory that is made if it is missing.
     pub fn make_private(path: &Path, may_own: impl Fn(u32) -> bool) -> io::Result<Option<Self>> {
         let Some((parent, name)) = holding(path)? else { return Ok(None) };
-        let around = parent.metadata()?;
+        let around = parent.status()?;
         if !is_private_by(sys::user(), MODE, around.uid(), around.mode()) {
             return Ok(None);
         }
-        match parent.make_directory(&name, MODE) {
+        match sys::make_directory_at(&parent, &name, MODE) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
             _ => parent.open_private_in(&name, may_own),
         }
@@ -44,11 +43,11 @@ impl Directory {
         may_own: impl Fn(u32) -> bool,
     ) -> io::Result<Option<Self>> {
         let directory = match self.open_directory(name) {
-            Err(error) if is_no_directory(&error) => return Ok(None),
+            Err(error) if sys::is_no_directory(&error) => return Ok(None),
             directory => directory?,
         };
-        let metadata = directory.metadata()?;
-        let is_good = may_own(metadata.uid()) && is_private(&metadata, &self.metadata()?);
+        let status = directory.status()?;
+        let is_good = may_own(status.uid()) && is_private(&status, &self.status()?);
         Ok(is_good.then_some(directory))
     }
 }
@@ -64,15 +63,10 @@ fn holding(path: &Path) -> io::Result<Option<(Directory, OsString)>> {
     }
 }
 
-fn is_no_directory(error: &io::Error) -> bool {
-    let error = error.raw_os_error();
-    matches!(error, Some(libc::ENOTDIR | libc::ELOOP))
-}
-
 /// Returns whether only its owner can enter a directory, or make another one in its place. Its
 /// parent must belong to the same user or root; and others either can't write to the parent, or
 /// can't rename entries of others in it (as in `/tmp`).
-fn is_private(directory: &Metadata, parent: &Metadata) -> bool {
+fn is_private(directory: &Status, parent: &Status) -> bool {
     is_private_by(directory.uid(), directory.mode(), parent.uid(), parent.mode())
 }
 

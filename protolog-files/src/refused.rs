@@ -6,6 +6,7 @@
 use std::fmt;
 use std::fs::FileType;
 use std::io;
+#[cfg(unix)]
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
@@ -133,9 +134,13 @@ impl From<FileType> for Kind {
             _ if kind.is_file() => Self::File,
             _ if kind.is_dir() => Self::Directory,
             _ if kind.is_symlink() => Self::Link,
+            #[cfg(unix)]
             _ if kind.is_fifo() => Self::Pipe,
+            #[cfg(unix)]
             _ if kind.is_char_device() => Self::Device,
+            #[cfg(unix)]
             _ if kind.is_block_device() => Self::BlockDevice,
+            #[cfg(unix)]
             _ if kind.is_socket() => Self::Socket,
             _ => Self::Other,
         }

@@ -15,9 +15,8 @@ use crate::entry::Entry;
 use crate::sys;
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// The mode of a socket.
@@ -42,8 +41,7 @@ impl Entry {
         socket.set_write_timeout(Some(timeout))?;
         // An older kernel has no such option.
         let _ = sys::admit_files(&socket, false);
-        let connected = sys::connect(&socket, &link_to(self));
-        connected.map_err(|error| if has_links() { error } else { no_links() })?;
+        sys::connect(&socket, &self.address()?)?;
         Ok(socket)
     }
 }
@@ -58,7 +56,7 @@ impl Directory {
         sys::set_mode(&socket, MODE)?;
         // Without /proc, as in some jails, by the path, which has led to this very directory or
         // else the socket is not in it.
-        let directory = if has_links() { link_to(self) } else { self.path().to_owned() };
+        let directory = sys::address_in(self).unwrap_or_else(|| self.path().to_owned());
         sys::bind(&socket, &directory.join(&unfinished))?;
         let made = self.look(&unfinished)?;
         // A process that connects before would find that nobody listens, and remove the socket as a
@@ -130,19 +128,6 @@ fn is_full(error: &io::Error) -> bool {
 pub fn admit_files(connection: &UnixStream) {
     // A kernel without the option admits them anyway.
     let _ = sys::admit_files(connection, true);
-}
-
-/// The link that leads to the open file.
-fn link_to(open: &impl AsFd) -> PathBuf {
-    format!("/proc/self/fd/{}", open.as_fd().as_raw_fd()).into()
-}
-
-fn has_links() -> bool {
-    Path::new("/proc/self/fd").exists()
-}
-
-fn no_links() -> io::Error {
-    io::Error::new(io::ErrorKind::Unsupported, "there is no /proc, which leads to open files")
 }
 
 #[cfg(test)]

@@ -14,12 +14,9 @@
 //! Invariant: a rename replaces the name, never the target of a link at the name.
 
 use crate::location::Location;
-use crate::sys;
-use std::ffi::OsStr;
+use crate::sys::{self, Use};
 use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
-use std::path::PathBuf;
 
 /// A file that is not in its place yet. Dropping it removes it.
 #[derive(Debug)]
@@ -41,10 +38,9 @@ struct Name(Option<Location>);
 impl StagedFile {
     /// Creates a file for a name in the directory of `location`, with `mode`.
     pub fn new(location: &Location, prefix: &'static str, mode: u32) -> io::Result<(Self, File)> {
-        let flags = libc::O_TMPFILE | libc::O_WRONLY;
-        let nameless = sys::open_at(location, OsStr::new("."), flags, mode).ok();
-        let nameless = nameless.filter(|file| link_of(file).exists());
-        let Some(file) = nameless else { return Self::named(location, prefix, mode) };
+        let Some(file) = sys::nameless_at(location, mode) else {
+            return Self::named(location, prefix, mode);
+        };
         let to_write = file.try_clone()?;
         Ok((Self { unfinished: Unfinished::Nameless(file, prefix) }, to_write))
     }
@@ -53,8 +49,7 @@ impl StagedFile {
     pub fn named(scratch: &Location, prefix: &str, mode: u32) -> io::Result<(Self, File)> {
         loop {
             let name = scratch.unknown_sibling(prefix);
-            let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | sys::SAFE;
-            match name.open_with(flags, mode) {
+            match sys::create_at(&name, name.name(), Use::Write, mode) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 file => {
                     let unfinished = Unfinished::Named(Name(Some(name)));
@@ -89,17 +84,11 @@ impl Drop for Name {
 
 /// Gives the file a name beside `place`.
 fn link(file: &File, place: &Location, prefix: &str) -> io::Result<Name> {
-    let from = link_of(file);
     loop {
         let name = place.unknown_sibling(prefix);
-        match sys::name_at(&from, &name, name.name()) {
+        match sys::name_at(file, &name, name.name()) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             named => return named.map(|()| Name(Some(name))),
         }
     }
-}
-
-/// The link under which the kernel shows a file that has no name.
-fn link_of(file: &File) -> PathBuf {
-    format!("/proc/self/fd/{}", file.as_raw_fd()).into()
 }

@@ -10,14 +10,12 @@ use crate::held_directory::HeldDirectory;
 use crate::location::Location;
 use crate::output::{OutputAccess, OutputKind};
 use crate::refused::{Kind, Refused};
-use crate::sys;
+use crate::status::Status;
+use crate::sys::{self, At};
 use crate::walk::{self, Links, is_trusted};
 use std::ffi::OsStr;
-use std::fs::{File, Permissions};
+use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -51,14 +49,14 @@ impl Tree {
     fn find(path: &Path, make: Option<u32>) -> io::Result<Self> {
         let root = match (path.file_name(), path.parent()) {
             (Some(name), Some(parent)) if !ends_in_dot(path) => {
-                let parent = walk::find(None, parent, Links::Trusted, make)?;
+                let parent = walk::find(walk::HERE, parent, Links::Trusted, make)?;
                 let place = Location::new(HeldDirectory::shared(parent), name);
-                if place.metadata().is_ok_and(|found| found.is_symlink()) {
+                if place.look().is_ok_and(|found| found.status().kind() == Kind::Link) {
                     return Err(place.refused_link());
                 }
-                walk::find(Some(place.as_fd()), Path::new(name), Links::None, make)?
+                walk::find(Some(&place), Path::new(name), Links::None, make)?
             }
-            _ => walk::find(None, path, Links::Trusted, make)?,
+            _ => walk::find(walk::HERE, path, Links::Trusted, make)?,
         };
         Ok(Self { root: HeldDirectory::shared(root) })
     }
@@ -78,7 +76,7 @@ impl Tree {
         let parent = if parent == Path::new("") {
             Arc::clone(&self.root)
         } else {
-            let parent = walk::find(Some(self.root.as_fd()), parent, Links::None, make)?;
+            let parent = walk::find(Some(&*self.root), parent, Links::None, make)?;
             HeldDirectory::shared(parent)
         };
         Ok(Location::new(parent, name))
@@ -102,8 +100,7 @@ impl Tree {
 
     /// Removes a directory and all in it, if there is one. Links in it are removed, not followed.
     pub fn remove_all(&self, name: &Path) -> io::Result<()> {
-        let removed =
-            self.locate(name).and_then(|place| remove_all(place.as_fd(), place.name(), DEPTH));
+        let removed = self.locate(name).and_then(|place| remove_all(&place, place.name(), DEPTH));
         match removed {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             removed => removed,
@@ -114,21 +111,21 @@ impl Tree {
 /// A file without content, for a lock between processes. It and its directory are this user's or
 /// root's, and nobody else can open it: any user who can open it can hold the lock for ever.
 pub fn open_lock_file(place: &Location) -> io::Result<File> {
-    if !is_trusted(place.directory_metadata()?.uid()) {
+    if !is_trusted(place.directory_status()?.uid()) {
         return Err(Refused::ForeignDirectory.into());
     }
     let lock = place.open_or_create(OutputAccess::Write, LOCK_MODE)?;
     if lock.kind != OutputKind::File {
         return Err(Refused::Unusable(Kind::Other).into());
     }
-    let found = lock.file.metadata()?;
+    let found = Status::of(&lock.file)?;
     if found.mode() & 0o777 & !LOCK_MODE != 0 && found.uid() == sys::user() {
-        lock.file.set_permissions(Permissions::from_mode(LOCK_MODE))?;
+        sys::set_mode(&lock.file, LOCK_MODE)?;
     }
     Ok(lock.file)
 }
 
-fn remove_all(directory: BorrowedFd<'_>, name: &OsStr, depth: usize) -> io::Result<()> {
+fn remove_all(directory: &dyn At, name: &OsStr, depth: usize) -> io::Result<()> {
     let too_deep = || io::Error::other("it is nested too deeply");
     let deeper = depth.checked_sub(1).ok_or_else(too_deep)?;
     let inner = match sys::directory_at(directory, name) {
@@ -137,14 +134,13 @@ fn remove_all(directory: BorrowedFd<'_>, name: &OsStr, depth: usize) -> io::Resu
         }
         inner => inner?,
     };
-    let flags = libc::O_RDONLY | libc::O_DIRECTORY;
-    for name in sys::names(&sys::open_at(&inner, OsStr::new("."), flags, 0)?, usize::MAX)? {
-        remove_all(inner.as_fd(), &name, deeper)?;
+    for name in sys::names(&sys::readable(&inner)?, usize::MAX)? {
+        remove_all(&inner, &name, deeper)?;
     }
     sys::remove_directory_at(directory, name)
 }
 
 /// Returns whether a path says that a link at its end is to be followed.
 fn ends_in_dot(path: &Path) -> bool {
-    path.as_os_str().as_bytes().ends_with(b"/.")
+    matches!(path.as_os_str().as_encoded_bytes(), [.., slash, b'.'] if sys::is_separator(*slash))
 }

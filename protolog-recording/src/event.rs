@@ -6,11 +6,11 @@
 
 use crate::Recording;
 use crate::packets::PacketWriter;
+use crate::system::os_str;
 use protolog_core::recorder::{FATAL_SIGNALS, SignalKind, SignalMark, event_path};
 use protolog_core::schema::{message, packet, sequence_flags, sequence_info};
 use protolog_core::{Level, message_id};
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -44,7 +44,7 @@ impl FatalSignal {
     /// That of a recording, if its session waited for it.
     pub(crate) fn of(recording: &Recording<'_>) -> Option<Self> {
         let mark = SignalMark::cause(recording.bytes)?;
-        let files = OsStr::from_bytes(event_path(recording.bytes)?).into();
+        let files = os_str(event_path(recording.bytes)?)?.into();
         let header = recording.header();
         let nanos = header.realtime.saturating_add(mark.time.saturating_sub(header.boottime));
         let time = UNIX_EPOCH.checked_add(Duration::from_nanos(nanos)).unwrap_or(UNIX_EPOCH);
@@ -122,10 +122,10 @@ pub fn event_file(files: &Path, cause: &str, time: SystemTime, number: usize) ->
 
 /// Returns whether this is the name of the file of a fatal signal beside `files`.
 pub fn is_fatal_signal_file(files: &Path, name: &OsStr) -> bool {
-    let stem = files.file_stem().unwrap_or_default().as_bytes();
-    let rest = name.as_bytes().strip_prefix(stem).and_then(|rest| rest.strip_prefix(b"."));
+    let stem = files.file_stem().unwrap_or_default().as_encoded_bytes();
+    let rest = name.as_encoded_bytes().strip_prefix(stem).and_then(|rest| rest.strip_prefix(b"."));
     let rest = rest.and_then(|rest| match files.extension() {
-        Some(extension) => rest.strip_suffix(extension.as_bytes())?.strip_suffix(b"."),
+        Some(extension) => rest.strip_suffix(extension.as_encoded_bytes())?.strip_suffix(b"."),
         None => Some(rest),
     });
     let Some((cause, time)) = rest.and_then(|rest| std::str::from_utf8(rest).ok()?.split_once('.'))
@@ -138,7 +138,7 @@ pub fn is_fatal_signal_file(files: &Path, name: &OsStr) -> bool {
         && time.bytes().all(|byte| byte.is_ascii_digit() || b"T.".contains(&byte));
     let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
     let is_signal = FATAL_SIGNALS.iter().any(|(_, signal)| signal.to_ascii_lowercase() == cause);
-    is_signal && is_time && is_number && name.as_bytes().contains(&b'Z')
+    is_signal && is_time && is_number && name.as_encoded_bytes().contains(&b'Z')
 }
 
 /// Calls `f` with the template of each message about a fatal signal.

@@ -6,12 +6,11 @@
 //! Invariants: symbolic links are not followed; a file of another user than the trace's is no
 //! recording of it, and it is the opened file that is looked at.
 
+use crate::system::owner;
 use protolog_core::recorder::{Header, LOSSES_AT};
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::Read;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The directory of recordings in memory.
@@ -38,7 +37,7 @@ pub fn find(
     if session_id == [0; 16] {
         return None;
     }
-    let owner = fs::metadata(trace).ok()?.uid();
+    let owner = owner(&fs::metadata(trace).ok()?);
     let mut all = places(trace).into_iter().flat_map(|directory| find_in(directory, &open));
     all.find(|it| it.session_id == session_id && it.owner == owner).map(|it| it.path)
 }
@@ -67,7 +66,7 @@ pub fn find_in<'a>(
         let before = fs::symlink_metadata(&path).ok().filter(fs::Metadata::is_file)?;
         let file = open(&path)?;
         let opened = file.metadata().ok().filter(fs::Metadata::is_file)?;
-        let owner = Some(opened.uid()).filter(|owner| *owner == before.uid())?;
+        let owner = Some(owner(&opened)).filter(|it| *it == owner(&before))?;
         let session_id = header(file)?.session_id;
         Some(FoundRecording { path, session_id, owner })
     })
@@ -75,7 +74,7 @@ pub fn find_in<'a>(
 
 /// Returns whether a file may be a recording by its name.
 pub fn is_recording_name(name: &OsStr) -> bool {
-    let name = name.as_bytes();
+    let name = name.as_encoded_bytes();
     name.starts_with(b"protolog-") && name.ends_with(b".rec")
 }
 

@@ -32,6 +32,7 @@ mod rest;
 mod scan;
 mod sequence;
 mod settle;
+mod system;
 mod tail;
 mod thread;
 mod write;
@@ -46,6 +47,7 @@ pub use packets::PacketWriter;
 pub use report::{Flaw, Recovered};
 pub use rest::TraceFile;
 pub use scan::{Inflate, TraceSurvey};
+pub use system::os_str;
 pub use tail::Tail;
 
 use protolog_core::chunk::FIRST_PINNED_WRITER_ID;

@@ -4,12 +4,12 @@
 //! Invariant: nothing is read from a generation that does not count.
 
 use super::Recording;
+use crate::system::os_str;
 use protolog_core::recorder::{
     GENERATION_AT, POSITIONS, Position, REPORTED_LOSS_SIZE, TRACE_BYTES_AT, TRACE_FILE_AT,
     TRACE_FILE_SIZE, read_u32, read_u64,
 };
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// The trace file of a session that streams.
@@ -47,7 +47,7 @@ impl TraceFile {
         let losses = rest.chunks_exact(REPORTED_LOSS_SIZE).take(u16::from_ne_bytes(*number).into());
         let loss = |bytes| Some(((read_u32(bytes, 0)?, read_u32(bytes, 4)?), read_u64(bytes, 8)?));
         let reported = losses.filter_map(loss).collect();
-        Some(Self { path: OsStr::from_bytes(path).into(), bytes, reported })
+        Some(Self { path: os_str(path)?.into(), bytes, reported })
     }
 }
 

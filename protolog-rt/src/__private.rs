@@ -9,10 +9,14 @@ pub use crate::level::{GroupInfo, GroupSet, SwitchPage};
 pub use crate::log::FastArgs;
 pub use crate::names::{full_name, full_name_len, utf8};
 pub use crate::note::GroupDef;
+#[cfg(target_family = "wasm")]
+pub use crate::note::bytes_of;
 pub use crate::note::{NoteBytes, new_named_note, new_note, note_size};
 pub use crate::site::DictionaryNote;
 use crate::site::Site;
 pub use crate::span::{TaskNumber, task_number};
+#[cfg(target_family = "wasm")]
+pub use crate::sys::modules::ListedNote;
 pub use crate::value::{Bool, Float, Int, Shown, Str, Uint, bool, float, int, string};
 #[cfg(not(feature = "macros"))]
 pub use crate::{__no_proc_macros as call, __no_proc_macros as span};

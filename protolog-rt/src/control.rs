@@ -19,9 +19,15 @@
 //! program; an operator can switch levels, have a trace written where the program may write, and
 //! list the groups.
 
+#[cfg(unix)]
 mod answer;
+#[cfg(unix)]
 mod connection;
+#[cfg(not(unix))]
+mod elsewhere;
+#[cfg(unix)]
 mod place;
+#[cfg(unix)]
 mod server;
 mod settings_file;
 
@@ -29,7 +35,11 @@ pub(crate) use settings_file::{
     SettingsText, WatchedSettings, apply_text, read_file, read_state_file,
 };
 
+#[cfg(not(unix))]
+use self::elsewhere::{ServerThread, Socket};
+#[cfg(unix)]
 use self::place::Socket;
+#[cfg(unix)]
 use self::server::ServerThread;
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
@@ -69,6 +79,8 @@ pub enum ServeError {
     },
     /// The system has no thread or descriptor left.
     Resources(io::Error),
+    /// The runtime can't listen on this system.
+    Unsupported,
 }
 
 /// Listens to operators, in the directory that `docs/design/control.md` names:
@@ -136,6 +148,7 @@ impl ServeError {
             }
             Self::Socket { .. } => "set PROTOLOG_RUNTIME_DIR to a directory that can be written",
             Self::Resources(_) => "raise the process's limits",
+            Self::Unsupported => "set levels by the variable `PROTOLOG`, or in the program",
         }
     }
 }
@@ -153,6 +166,9 @@ impl fmt::Display for ServeError {
                 write!(f, "can't listen on `{}`: {error}", path.display())
             }
             Self::Resources(error) => write!(f, "can't start listening: {error}"),
+            Self::Unsupported => {
+                f.write_str("protolog-rt does not listen to operators on this system")
+            }
         }
     }
 }
@@ -169,7 +185,7 @@ impl std::error::Error for ServeError {
             Self::Directory { error, .. } | Self::Socket { error, .. } | Self::Resources(error) => {
                 Some(error)
             }
-            Self::NotPrivate { .. } => None,
+            Self::NotPrivate { .. } | Self::Unsupported => None,
         }
     }
 }

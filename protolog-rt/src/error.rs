@@ -83,6 +83,11 @@ pub enum Error {
     },
     /// No memory for the buffer, or no thread for the file.
     Resources(io::Error),
+    /// The system has no way to do it.
+    Unsupported {
+        /// The method of [`Builder`](crate::Builder), or the function.
+        option: &'static str,
+    },
 }
 
 impl Error {
@@ -119,6 +124,7 @@ impl Error {
                 Refused::help,
             ),
             Self::Resources(_) => "raise the process's limits, or choose a smaller `buffer_size`",
+            Self::Unsupported { .. } => "leave it out on this system (`#[cfg(target_os = …)]`)",
         }
     }
 }
@@ -159,6 +165,7 @@ impl fmt::Display for Error {
                 write!(f, "can't write `{}`: {}", path.display(), describe(error))
             }
             Self::Resources(error) => write!(f, "can't set up the session: {}", describe(error)),
+            Self::Unsupported { option } => write!(f, "this system has no way to do `{option}`"),
         }
     }
 }
@@ -196,7 +203,8 @@ impl std::error::Error for Error {
             | Self::NoMessage { .. }
             | Self::AmbiguousGroup { .. }
             | Self::BadRule { .. }
-            | Self::NoGroupName { .. } => None,
+            | Self::NoGroupName { .. }
+            | Self::Unsupported { .. } => None,
         }
     }
 }

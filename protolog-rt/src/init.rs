@@ -30,6 +30,7 @@ use crate::sys::close_on_fork;
 use crate::sys::copies;
 use crate::sys::environment::{absolute_path, variable};
 use crate::sys::fork::{ForkLock, Order, is_incomplete};
+use crate::sys::process::asked_id;
 use crate::text_queue;
 use std::fmt;
 use std::fmt::Write as _;
@@ -277,6 +278,16 @@ impl Init {
             let error = Error::IncompleteFork;
             return vec![format!("{error}\nhelp: {}", error.help())];
         }
+        if cfg!(not(unix)) {
+            // There are no operators, and settings apply all the same.
+            return self.config.filter(|_| self.watch).map_or_else(Vec::new, |_| {
+                vec![
+                    "a configuration file is not watched on this system\n\
+                      help: leave out `watch_config`"
+                        .to_owned(),
+                ]
+            });
+        }
         level::look_for_host();
         if let Some(host) = copies::host() {
             let directory = self.directory.unwrap_or_default();
@@ -292,7 +303,7 @@ impl Init {
         }
         close_on_fork::register();
         let mut server = SERVER.lock();
-        let process = std::process::id();
+        let process = asked_id();
         if server.as_ref().is_some_and(|listening| listening.process == process) {
             return Vec::new();
         }

@@ -201,6 +201,9 @@
 //!
 //! [`Session`] has the details of each.
 
+// What serves operators, Perfetto's service and forks is not used where there are none.
+#![cfg_attr(not(unix), allow(dead_code, unused_imports))]
+
 #[doc(hidden)]
 pub mod __private;
 mod arguments;

@@ -25,7 +25,7 @@ mod named;
 pub(crate) mod span;
 
 pub use group::GroupDef;
-pub use named::new_named_note;
+pub use named::*;
 
 use crate::compiled::is_level_compiled;
 use protolog_core::Level;

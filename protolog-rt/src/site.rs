@@ -29,7 +29,12 @@ macro_rules! __site {
     ) => {{
         use $crate::__private::NoGroup as _;
         #[used]
-        #[unsafe(link_section = ".note.protolog")]
+        #[cfg_attr(
+            any(target_os = "linux", target_os = "android"),
+            unsafe(link_section = ".note.protolog")
+        )]
+        #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__protolog"))]
+        #[cfg_attr(windows, unsafe(link_section = ".plog$a"))]
         static __PROTOLOG_NOTE: $crate::__private::NoteBytes<
             [$crate::__private::u8;
                 $crate::__private::note_size(
@@ -46,6 +51,17 @@ macro_rules! __site {
             ::core::file!(),
             ::core::line!(),
         );
+        #[cfg(target_family = "wasm")]
+        const _: () = {
+            static PLACE: $crate::__private::ListedNote =
+                $crate::__private::ListedNote::new($crate::__private::bytes_of(&__PROTOLOG_NOTE));
+            extern "C" fn join() {
+                PLACE.join();
+            }
+            #[used]
+            #[unsafe(link_section = ".init_array")]
+            static JOIN: extern "C" fn() = join;
+        };
         // `&&` in place of `if`: lints that measure a function count each `if`, and this is none of
         // its author's.
         let _: $crate::__private::bool =
@@ -74,7 +90,12 @@ macro_rules! __span_site {
     ) => {{
         use $crate::__private::NoGroup as _;
         #[used]
-        #[unsafe(link_section = ".note.protolog")]
+        #[cfg_attr(
+            any(target_os = "linux", target_os = "android"),
+            unsafe(link_section = ".note.protolog")
+        )]
+        #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__protolog"))]
+        #[cfg_attr(windows, unsafe(link_section = ".plog$a"))]
         static __PROTOLOG_NOTE: $crate::__private::NoteBytes<
             [$crate::__private::u8;
                 $crate::__private::note_size(
@@ -91,6 +112,17 @@ macro_rules! __span_site {
             ::core::file!(),
             ::core::line!(),
         );
+        #[cfg(target_family = "wasm")]
+        const _: () = {
+            static PLACE: $crate::__private::ListedNote =
+                $crate::__private::ListedNote::new($crate::__private::bytes_of(&__PROTOLOG_NOTE));
+            extern "C" fn join() {
+                PLACE.join();
+            }
+            #[used]
+            #[unsafe(link_section = ".init_array")]
+            static JOIN: extern "C" fn() = join;
+        };
         let mut __protolog_span = $crate::Span::none();
         // Without `if`, as in `__site!`.
         let _: $crate::__private::bool =
@@ -117,7 +149,12 @@ macro_rules! __dictionary_note {
         const _: () = {
             const CONFIG: &[u8] = ::core::include_bytes!($path);
             #[used]
-            #[unsafe(link_section = ".note.protolog")]
+            #[cfg_attr(
+                any(target_os = "linux", target_os = "android"),
+                unsafe(link_section = ".note.protolog")
+            )]
+            #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__protolog"))]
+            #[cfg_attr(windows, unsafe(link_section = ".plog$a"))]
             static NOTE: $crate::__private::DictionaryNote<{ CONFIG.len() }> =
                 $crate::__private::DictionaryNote::new(CONFIG);
         };

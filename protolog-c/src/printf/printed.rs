@@ -195,7 +195,10 @@ fn errno_place() -> *mut c_int {
     #[cfg(target_os = "android")]
     // SAFETY: takes nothing, and gives an address.
     return unsafe { libc::__errno() };
-    #[cfg(not(target_os = "android"))]
+    #[cfg(target_vendor = "apple")]
+    // SAFETY: takes nothing, and gives an address.
+    return unsafe { libc::__error() };
+    #[cfg(not(any(target_os = "android", target_vendor = "apple")))]
     // SAFETY: takes nothing, and gives an address.
     return unsafe { libc::__errno_location() };
 }

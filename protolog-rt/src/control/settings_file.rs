@@ -15,12 +15,12 @@ use crate::sys::file::{open_without_waiting, watch, watch_too};
 use crate::sys::process::{program, real_user};
 use protolog_core::control::setting::{GroupSetting, Settings};
 use protolog_core::control::site_rule::{SiteRule, SiteRules};
-use protolog_files::Location;
+use protolog_files::{Location, Status};
 use std::fmt::Display;
 use std::fs::{self, File};
 use std::io::{self, Read};
+#[cfg(unix)]
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The largest settings file, in bytes.
@@ -61,6 +61,7 @@ impl WatchedSettings {
     }
 
     /// The descriptor that can be read when the file may have changed.
+    #[cfg(unix)]
     pub(super) fn watched(&self) -> Option<BorrowedFd<'_>> {
         self.watched.as_ref().and_then(CloseOnFork::if_open).map(AsFd::as_fd)
     }
@@ -109,7 +110,7 @@ fn read_with(
 ) -> Result<SettingsText, String> {
     let read = || {
         let file = open(path)?;
-        let may_quote = file.metadata()?.uid() == real_user();
+        let may_quote = Status::of(&file)?.uid() == real_user();
         let mut text = String::new();
         let size = file.take(MAX_SIZE + 1).read_to_string(&mut text)?;
         if size as u64 > MAX_SIZE {

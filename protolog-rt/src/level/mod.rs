@@ -257,6 +257,7 @@ pub(crate) fn shared_file() -> Option<io::Result<(File, u32, u32)>> {
 }
 
 /// Returns the number of the descriptor of the file of shared pages, their number and their size.
+#[cfg(unix)]
 pub(crate) fn shared_descriptor() -> Option<(i32, u32, u32)> {
     let registry = RegistryGuard::lock()?;
     let shared = registry.guard.shared.as_ref()?;

@@ -34,14 +34,17 @@ use protolog_core::Level;
 use protolog_core::control::switch::{
     self, SITE_RULES, SwitchWord, TEXT_SHIFT, TRACE_BYTE, UNWATCHED, UNWATCHED_SHIFT,
 };
+use protolog_files::FileExt;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 
-/// Size of a page: the largest page size that systems of this architecture have.
-#[cfg(target_arch = "x86_64")]
+/// Size of a page: the largest page size that systems of this architecture have. Where no page is
+/// shared, it is what the form of the binary can align.
+#[cfg(any(target_arch = "x86_64", not(unix)))]
 pub(super) const PAGE_SIZE: usize = 4096;
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(all(not(target_arch = "x86_64"), target_vendor = "apple"))]
+pub(super) const PAGE_SIZE: usize = 16384;
+#[cfg(not(any(target_arch = "x86_64", not(unix), target_vendor = "apple")))]
 pub(super) const PAGE_SIZE: usize = 65536;
 
 const WORDS: usize = PAGE_SIZE / 4;
@@ -55,8 +58,12 @@ pub(super) use switch::UNREGISTERED;
 pub(super) const FREE_TO_WATCH: u8 = (UNWATCHED >> UNWATCHED_SHIFT) as u8;
 
 /// The switches of one group enum.
-#[cfg_attr(target_arch = "x86_64", repr(C, align(4096)))]
-#[cfg_attr(not(target_arch = "x86_64"), repr(C, align(65536)))]
+#[cfg_attr(any(target_arch = "x86_64", not(unix)), repr(C, align(4096)))]
+#[cfg_attr(all(not(target_arch = "x86_64"), target_vendor = "apple"), repr(C, align(16384)))]
+#[cfg_attr(
+    not(any(target_arch = "x86_64", not(unix), target_vendor = "apple")),
+    repr(C, align(65536))
+)]
 #[derive(Debug)]
 pub struct SwitchPage {
     words: [AtomicU32; WORDS],

@@ -11,6 +11,7 @@ use crate::sys::file::memory_file;
 use protolog_core::control::protocol::MEMORY_NAME;
 use std::fs::File;
 use std::io;
+#[cfg(unix)]
 use std::os::fd::AsRawFd;
 
 /// Number of pages in the file: enums whose groups an operator can switch without the program.
@@ -37,6 +38,7 @@ impl SharedPages {
     }
 
     /// Returns the number of the file's descriptor, which stays open as long as the process lives.
+    #[cfg(unix)]
     pub(super) fn descriptor(&self) -> i32 {
         self.file.as_raw_fd()
     }

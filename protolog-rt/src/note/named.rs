@@ -24,3 +24,9 @@ pub const fn new_named_note<const N: usize>(
     }
     note
 }
+
+/// Returns the bytes of a note, for a list of them.
+#[cfg(target_family = "wasm")]
+pub const fn bytes_of(note: &'static NoteBytes<[u8]>) -> &'static [u8] {
+    &note.0
+}

@@ -27,56 +27,57 @@
 //!   the first thread.
 //! - What the service sends is untrusted: it ends the connection at worst.
 
+#[cfg(unix)]
 mod commands;
+#[cfg(unix)]
 mod config;
+#[cfg(not(unix))]
+mod elsewhere;
 #[cfg(fuzzing)]
 pub mod fuzzing;
+#[cfg(unix)]
 mod instance;
+#[cfg(unix)]
 mod link;
+#[cfg(unix)]
 mod outlet;
+#[cfg(unix)]
+mod process;
+#[cfg(unix)]
 mod refusals;
+#[cfg(unix)]
 mod sender;
+#[cfg(unix)]
 mod sequence;
+#[cfg(unix)]
 mod startup;
+#[cfg(unix)]
 mod worker;
 
-use crate::level;
-use crate::sys::copies::{self, ServiceState};
-use crate::sys::environment::variable;
-use crate::sys::fork::{ForkLock, Order, is_incomplete};
-use crate::sys::thread::block_signals;
-use crate::text_queue;
-use crate::writer::guarded;
-use link::Link;
-use perfetto_ipc::places;
-use protolog_core::Level;
-use startup::Startup;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::thread;
-use std::time::{Duration, Instant};
+#[cfg(not(unix))]
+use elsewhere::{connect_with, current_status};
+#[cfg(unix)]
+use process::{connect_with, current_status};
 
-/// The first pause after an attempt that failed; each further one is twice as long.
-const FIRST_PAUSE: Duration = Duration::from_millis(100);
-/// The longest pause.
-const LAST_PAUSE: Duration = Duration::from_secs(5);
+use crate::sys::fork::is_incomplete;
+#[cfg(unix)]
+use crate::text_queue;
+use protolog_core::Level;
+#[cfg(unix)]
+use startup::Startup;
+#[cfg(unix)]
+use std::sync::atomic::AtomicBool;
+#[cfg(unix)]
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+#[cfg(unix)]
+use std::time::Duration;
 
 /// The interval at which chunks of ended threads are looked for in the startup buffer.
+#[cfg(unix)]
 const TIDY_INTERVAL: Duration = Duration::from_millis(100);
 
-/// The producer of this process; none before the first [`connect`].
-static PRODUCER: ForkLock<Option<Producer>> = ForkLock::new(Order::Producer, None);
-
-/// A producer, and the process that it is of.
-#[derive(Debug)]
-struct Producer {
-    process: u32,
-    state: Arc<SharedStatus>,
-    /// Its thread could be started; otherwise the next call tries again.
-    has_thread: bool,
-}
-
 /// The state that both threads and the program share.
+#[cfg(unix)]
 #[derive(Debug, Default)]
 struct SharedStatus {
     status: Mutex<Status>,
@@ -190,48 +191,12 @@ impl Connect {
     }
 }
 
-fn connect_with(options: Connect) {
-    guarded(|| {
-        level::look_for_host();
-        if let Some(host) = copies::host() {
-            return host.connect(options.startup_buffer, options.startup_log_from.severity());
-        }
-        let mut producer = PRODUCER.lock();
-        let process = std::process::id();
-        let is_running = |it: &Producer| it.process == process && it.has_thread;
-        if producer.as_ref().is_some_and(is_running) {
-            return;
-        }
-        let state = Arc::<SharedStatus>::default();
-        state.keep(options);
-        let own = Arc::clone(&state);
-        let spawned = thread::Builder::new().name("protolog-conn".into()).spawn(move || run(&own));
-        let has_thread = spawned.is_ok();
-        if let Err(error) = spawned {
-            // Nobody would take what it keeps.
-            drop(state.startup().take());
-            let reason = format!("there is no thread to be had: {error}");
-            state.update(|status| status.last_error = Some(reason));
-        }
-        // What it replaces is of the parent of this forked child, and not ours to drop, or a state.
-        std::mem::forget(producer.replace(Producer { process, state, has_thread }));
-    });
-}
-
 /// Returns the state of the connection; all is false and none before [`connect`].
 pub fn status() -> Status {
-    guarded(|| {
-        if let Some(host) = copies::host() {
-            let ServiceState { is_connected, sessions, lost, last_error, notice } =
-                host.service_state();
-            return Status { is_connected, sessions, last_error, notice, lost };
-        }
-        let producer = PRODUCER.lock();
-        let own = producer.as_ref().filter(|running| running.process == std::process::id());
-        own.map_or_else(Status::default, |running| running.state.status())
-    })
+    current_status()
 }
 
+#[cfg(unix)]
 impl SharedStatus {
     /// Starts the startup buffer, if one is asked for.
     fn keep(&self, options: Connect) {
@@ -279,47 +244,5 @@ impl SharedStatus {
 
     fn status(&self) -> Status {
         self.status.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-}
-
-/// Connects again and again.
-fn run(state: &Arc<SharedStatus>) {
-    block_signals();
-    let mut pause = FIRST_PAUSE;
-    loop {
-        let socket = places::producer(variable(places::PRODUCER_VARIABLE));
-        let began = Instant::now();
-        let reason = match Link::connect(&socket) {
-            Ok(link) => {
-                state.update(|status| {
-                    let (lost, notice) = (status.lost, state.startup_problem.get().cloned());
-                    *status = Status { is_connected: true, lost, notice, ..Status::default() };
-                });
-                worker::serve(link, state)
-            }
-            Err(error) => format!("{}: {error}", socket.path().display()),
-        };
-        state.update(|status| {
-            (status.is_connected, status.sessions) = (false, 0);
-            status.last_error = Some(reason);
-        });
-        // A service that has recorded something works: it may have been started anew.
-        if state.has_recorded.swap(false, Ordering::Relaxed) || began.elapsed() > LAST_PAUSE {
-            pause = FIRST_PAUSE;
-        }
-        sleep(pause, state);
-        pause = (2 * pause).min(LAST_PAUSE);
-    }
-}
-
-/// Sleeps, and looks after the startup buffer meanwhile.
-fn sleep(pause: Duration, state: &SharedStatus) {
-    let by = Instant::now() + pause;
-    loop {
-        let left = by.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return;
-        }
-        thread::sleep(if state.tidy() { left.min(TIDY_INTERVAL) } else { left });
     }
 }

@@ -11,6 +11,7 @@ mod pinned;
 mod rules;
 mod segments;
 mod start;
+mod system;
 mod triggers;
 
 pub use memory::RecordingPlace;

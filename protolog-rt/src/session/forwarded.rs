@@ -25,6 +25,7 @@ use crate::session::packets::dictionary::{self, Dictionary};
 use crate::session::packets::own::{append_instant, append_losses, append_sequence_end};
 use crate::session::packets::process_packet::describe_process;
 use crate::sys::mapping::Mapping;
+use crate::sys::process::asked_id;
 use crate::sys::{barrier, fork, pin};
 use crate::writer::{UNATTRIBUTED, Writer};
 use counts::ForwardedCounts;
@@ -332,7 +333,7 @@ impl RunningSession for ForwardedSession {
     }
 
     fn request_end(&self, limit: Duration) {
-        if self.core.pid != std::process::id() {
+        if self.core.pid != asked_id() {
             return;
         }
         // It has to count and to report what it can't forward in that time.
@@ -344,7 +345,7 @@ impl RunningSession for ForwardedSession {
     }
 
     fn end_within(&self, limit: Duration) {
-        if self.core.pid != std::process::id() {
+        if self.core.pid != asked_id() {
             return;
         }
         self.request_end(limit);

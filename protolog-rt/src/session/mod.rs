@@ -48,6 +48,7 @@ use self::ring::snapshot;
 use crate::error::Error;
 use crate::session::trigger::settings::TriggerCounts;
 use crate::stats::Summary;
+use crate::sys::process::asked_id;
 use crate::writer::scope::ThreadScope;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::path::Path;
@@ -328,7 +329,7 @@ impl Session {
     /// of the session that goes on there ([`Builder::follow_forks`]), once it does; else none,
     /// since it is the parent's.
     pub fn recording(&self) -> Option<&Path> {
-        if self.active.core.pid == std::process::id() {
+        if self.active.core.pid == asked_id() {
             return self.active.core.owner.recorder.as_ref().map(|recorder| recorder.path());
         }
         self.of_this_process()?.recording_for_ever()
@@ -376,7 +377,7 @@ impl Session {
     /// unless it runs. An error if it is the parent's alone: its locks may be held by threads that
     /// do not exist here.
     fn here(&self) -> Result<Arc<Active>, Error> {
-        if self.active.core.pid != std::process::id() && forked::is_inherited() {
+        if self.active.core.pid != asked_id() && forked::is_inherited() {
             heirs::start();
         }
         self.of_this_process().ok_or(Error::Forked)
@@ -384,7 +385,7 @@ impl Session {
 
     /// As [`Self::here`], but nothing starts.
     fn of_this_process(&self) -> Option<Arc<Active>> {
-        if self.active.core.pid == std::process::id() {
+        if self.active.core.pid == asked_id() {
             return Some(Arc::clone(&self.active));
         }
         heirs::of(&self.active)
@@ -472,7 +473,7 @@ impl Drop for Session {
         } else {
             heirs::renounce(&self.active);
         }
-        if self.active.core.pid != std::process::id() {
+        if self.active.core.pid != asked_id() {
             // A forked child has the session's memory but not its thread; the trace is the
             // parent's.
             std::mem::forget(Arc::clone(&self.active));

@@ -1,13 +1,12 @@
 //! Files with log content: their permissions, and the names of temporary ones. protolog-files opens
 //! them.
 
-use super::process::user;
+use super::process::{id, user};
+use protolog_files::Status;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// The mode of files with log content, unless the program wants another one.
@@ -23,14 +22,14 @@ pub(crate) fn directory(path: &Path) -> &Path {
 
 /// Returns whether it is a regular file of the user that the process acts as.
 pub(crate) fn is_own(file: &File) -> io::Result<bool> {
-    let metadata = file.metadata()?;
-    Ok(metadata.is_file() && metadata.uid() == user())
+    let found = Status::of(file)?;
+    Ok(found.is_file() && found.uid() == user())
 }
 
 /// Returns a number that nobody can know in advance.
 pub(crate) fn random() -> u64 {
     // Its keys are the system's random numbers.
-    RandomState::new().hash_one(std::process::id())
+    RandomState::new().hash_one(id())
 }
 
 /// Returns a name for a temporary file beside the file `name`, which nobody can know in advance.
@@ -42,9 +41,9 @@ pub(crate) fn temporary_name(name: &OsStr) -> OsString {
 
 /// Returns whether [`temporary_name`] may have made `file` of `name`.
 pub(crate) fn is_temporary_of(name: &OsStr, file: &OsStr) -> bool {
-    let file = file.as_bytes();
+    let file = file.as_encoded_bytes();
     let random = file
-        .strip_prefix(name.as_bytes())
+        .strip_prefix(name.as_encoded_bytes())
         .and_then(|rest| rest.strip_prefix(b".")?.strip_suffix(b".part"));
     random.is_some_and(|random| {
         random.len() == 16 && random.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))

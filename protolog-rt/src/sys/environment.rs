@@ -18,7 +18,24 @@ pub(crate) fn absolute_path(name: &str) -> Option<PathBuf> {
     variable(name).map(PathBuf::from).filter(|path| path.is_absolute())
 }
 
+#[cfg(any(target_os = "linux", target_os = "android"))]
 fn is_secure() -> bool {
     // SAFETY: takes and gives numbers.
     unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
+}
+
+#[cfg(not(unix))]
+fn is_secure() -> bool {
+    false
+}
+
+#[cfg(target_vendor = "apple")]
+fn is_secure() -> bool {
+    // SAFETY: takes nothing, and gives a number.
+    unsafe { issetugid() != 0 }
+}
+
+#[cfg(target_vendor = "apple")]
+unsafe extern "C" {
+    fn issetugid() -> std::ffi::c_int;
 }

@@ -19,6 +19,7 @@ static FUNCTIONS: [ForkOnce<fn()>; 2] = [const { ForkOnce::new() }; 2];
 
 /// The module's last function. A library that is unloaded has it called as well; then no function
 /// is registered, since a registered function keeps the library loaded.
+#[cfg(any(target_os = "linux", target_os = "android"))]
 #[used]
 #[unsafe(link_section = ".fini_array")]
 static AT_END: extern "C" fn() = run;
@@ -27,10 +28,24 @@ static AT_END: extern "C" fn() = run;
 /// for the same step are ignored.
 pub(crate) fn at_exit(step: Step, function: fn()) {
     // A function that the linker has not kept would not run.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
     std::hint::black_box(&AT_END);
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    register();
     if let Some(slot) = FUNCTIONS.get(step as usize) {
         slot.get_or_make(|| function);
     }
+}
+
+/// Registers the functions, once. There is no other place for them here: they run before what the
+/// program registered earlier.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn register() {
+    static REGISTERED: ForkOnce<bool> = ForkOnce::new();
+    REGISTERED.get_or_make(|| {
+        // SAFETY: the function stays where it is: the runtime is never unloaded once it runs.
+        unsafe { libc::atexit(run) == 0 }
+    });
 }
 
 extern "C" fn run() {

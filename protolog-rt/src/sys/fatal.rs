@@ -255,23 +255,33 @@ fn call(before: usize, flags: libc::c_int, (signal, info, context): Parameters) 
 /// Has the signal end the process once the handler returns.
 fn die(signal: libc::c_int, info: *mut libc::siginfo_t, is_fault: bool) {
     let _ = action(signal, Some(&default()));
-    let (process, thread) = (std::process::id(), super::thread::id());
-    let number = libc::SYS_rt_tgsigqueueinfo;
-    // It is blocked until the handler returns, and then comes before the next instruction.
-    // SAFETY: takes numbers, and the information that the kernel has passed.
-    let sent = unsafe { libc::syscall(number, process, thread, signal, info) };
-    if sent != 0 && !is_fault {
+    if !send_again(signal, info) && !is_fault {
         // Where a filter of system calls forbids that. A fault comes again by itself.
         // SAFETY: takes a number.
         unsafe { libc::raise(signal) };
     }
 }
 
+/// Sends a signal to this thread with the same information; false where that can't be. It is
+/// blocked until the handler returns, and then comes before the next instruction.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn send_again(signal: libc::c_int, info: *mut libc::siginfo_t) -> bool {
+    let (process, thread) = (std::process::id(), super::thread::id());
+    let number = libc::SYS_rt_tgsigqueueinfo;
+    // SAFETY: takes numbers, and the information that the kernel has passed.
+    unsafe { libc::syscall(number, process, thread, signal, info) == 0 }
+}
+
+#[cfg(target_vendor = "apple")]
+fn send_again(_: libc::c_int, _: *mut libc::siginfo_t) -> bool {
+    false
+}
+
 /// Leaves a mark in each area. Returns the word that claims its place there.
 fn mark(signal: libc::c_int, info: Option<&libc::siginfo_t>) -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the kernel writes a time to a place of ours.
-    unsafe { libc::clock_gettime(libc::CLOCK_BOOTTIME, &raw mut time) };
+    unsafe { libc::clock_gettime(super::time::BOOTTIME, &raw mut time) };
     let code = info.map_or(0, |info| info.si_code);
     let origin = info.map_or(0, |info| {
         if code > 0 {

@@ -3,14 +3,22 @@
 //!
 //! Invariant: bytes that were allocated stay so: a store into a mapping of them never finds that
 //! the file system is full, which would be a signal (SIGBUS) in the middle of a log call.
-use super::checked;
-use super::create::PRIVATE;
-use std::ffi::{CStr, CString};
-use std::fs::{self, File, Permissions};
+#[cfg(target_vendor = "apple")]
+mod darwin;
+#[cfg(any(target_os = "linux", target_os = "android"))]
+mod linux;
+
+#[cfg(target_vendor = "apple")]
+pub(crate) use darwin::{copies_on_write, memory_file, never_shrinks, watch, watch_too};
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(crate) use linux::{copies_on_write, memory_file, never_shrinks, watch, watch_too};
+
+use std::ffi::CString;
+use std::fs::{self, File};
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, RawFd};
+use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 /// Bytes that are written at once.
@@ -21,18 +29,29 @@ pub(crate) fn allocate(file: &File, at: usize, len: usize) -> io::Result<()> {
     if (at + len) as u64 > size_limit() {
         return Err(io::Error::from_raw_os_error(libc::EFBIG));
     }
-    let (start, size) = (at as libc::off_t, len as libc::off_t);
-    // SAFETY: the file is open; no memory of ours is involved.
-    let error = unsafe { libc::posix_fallocate(file.as_raw_fd(), start, size) };
-    // Where the file system can't do it, writing does.
-    if error != 0 && error != libc::EOPNOTSUPP && error != libc::EINVAL {
-        return Err(io::Error::from_raw_os_error(error));
-    }
+    allocate_at_once(file, at, len)?;
+    // Where the system or the file system can't do it, writing does.
     let zeroes = vec![0; BLOCK.min(len)];
     for done in (0..len).step_by(BLOCK) {
         let part = zeroes.get(..BLOCK.min(len - done)).unwrap_or_default();
         file.write_all_at(part, (at + done) as u64)?;
     }
+    Ok(())
+}
+
+/// Has the system allocate the bytes, if it can.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn allocate_at_once(file: &File, at: usize, len: usize) -> io::Result<()> {
+    let (start, size) = (at as libc::off_t, len as libc::off_t);
+    // SAFETY: the file is open; no memory of ours is involved.
+    match unsafe { libc::posix_fallocate(file.as_raw_fd(), start, size) } {
+        0 | libc::EOPNOTSUPP | libc::EINVAL => Ok(()),
+        error => Err(io::Error::from_raw_os_error(error)),
+    }
+}
+
+#[cfg(target_vendor = "apple")]
+fn allocate_at_once(_: &File, _: usize, _: usize) -> io::Result<()> {
     Ok(())
 }
 
@@ -129,75 +148,6 @@ pub(crate) fn is_nearly_full(directory: &Path) -> bool {
     // SAFETY: all of it was set to zero, which its numbers may be, or by the call.
     let found = unsafe { found.assume_init() };
     found.f_bavail.saturating_mul(4) < found.f_blocks
-}
-
-/// Returns whether the file system that has `directory` writes all data to new places, so that
-/// bytes which were allocated may still find it full.
-pub(crate) fn copies_on_write(directory: &Path) -> bool {
-    /// btrfs, ZFS and bcachefs.
-    const KINDS: [u64; 3] = [0x9123_683e, 0x2fc1_2fc1, 0xca45_1a4e];
-    let Ok(path) = CString::new(directory.as_os_str().as_bytes()) else { return false };
-    let mut found = std::mem::MaybeUninit::<libc::statfs>::zeroed();
-    // SAFETY: the path ends in a NUL, and the kernel's answer goes to memory of ours.
-    if unsafe { libc::statfs(path.as_ptr(), found.as_mut_ptr()) } != 0 {
-        return false;
-    }
-    // SAFETY: all of it was set to zero, which its numbers may be, or by the call.
-    let kind = unsafe { found.assume_init() }.f_type;
-    KINDS.contains(&(kind as u64 & 0xffff_ffff))
-}
-
-/// Makes a file in memory whose size never changes.
-pub(crate) fn memory_file(name: &CStr, size: u64) -> io::Result<File> {
-    let create = |flags| {
-        let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING | flags;
-        // SAFETY: the name ends in a NUL, and lives through the call.
-        unsafe { libc::memfd_create(name.as_ptr(), flags) }
-    };
-    // Kernels before 6.3 have no memory that can't be executed.
-    let mut fd = create(libc::MFD_NOEXEC_SEAL);
-    if fd < 0 {
-        fd = create(0);
-    }
-    checked(fd)?;
-    // SAFETY: the descriptor is new, and nobody else has it.
-    let file = unsafe { File::from_raw_fd(fd) };
-    file.set_len(size)?;
-    // The kernel makes it accessible to every user who finds it in `/proc`.
-    file.set_permissions(Permissions::from_mode(PRIVATE))?;
-    let seals = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
-    // SAFETY: the file is open; no memory of ours is involved.
-    checked(unsafe { libc::fcntl(fd, libc::F_ADD_SEALS, seals) })?;
-    Ok(file)
-}
-
-/// Returns whether it is a file in memory that keeps at least its size, whoever has it.
-pub(crate) fn never_shrinks(file: &File) -> bool {
-    // SAFETY: the file is open; no memory of ours is involved.
-    let seals = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GET_SEALS) };
-    seals >= 0 && seals & libc::F_SEAL_SHRINK != 0
-}
-
-/// Opens a file that can be read when something in the directory was written, moved or removed.
-/// Reading it never waits.
-pub(crate) fn watch(directory: &Path) -> io::Result<File> {
-    // SAFETY: takes and gives numbers.
-    let fd = checked(unsafe { libc::inotify_init1(libc::IN_CLOEXEC | libc::IN_NONBLOCK) })?;
-    // SAFETY: the descriptor is new, and nobody else has it.
-    let file = unsafe { File::from_raw_fd(fd) };
-    watch_too(&file, directory)?;
-    Ok(file)
-}
-
-/// The same for another directory, with a file that [`watch`] has opened.
-pub(crate) fn watch_too(watched: &File, directory: &Path) -> io::Result<()> {
-    let path = CString::new(directory.as_os_str().as_bytes())?;
-    // Of a link, all that is seen is that it was created.
-    let changed = libc::IN_CREATE | libc::IN_CLOSE_WRITE | libc::IN_DELETE;
-    let events = changed | libc::IN_MOVED_TO | libc::IN_MOVED_FROM;
-    // SAFETY: the path ends in a NUL, and lives through the call.
-    checked(unsafe { libc::inotify_add_watch(watched.as_raw_fd(), path.as_ptr(), events) })?;
-    Ok(())
 }
 
 /// Opens a file for reading that somebody named in the environment or a configuration: never waits,

@@ -29,17 +29,17 @@ pub(crate) struct FileLock {
 impl FileLock {
     /// Locks a file that can be written against everybody else; none if somebody has a lock on it.
     pub(crate) fn exclusive(file: &File) -> Option<Self> {
-        Self::new(file, libc::F_WRLCK)
+        Self::new(file, libc::F_WRLCK as libc::c_int)
     }
 
     /// Locks a readable file against holders that have it [alone](Self::exclusive); none if there
     /// is one.
     pub(crate) fn shared(file: &File) -> Option<Self> {
-        Self::new(file, libc::F_RDLCK)
+        Self::new(file, libc::F_RDLCK as libc::c_int)
     }
 
     fn new(file: &File, kind: libc::c_int) -> Option<Self> {
-        let own = CloseOnFork::new(|| open_again(file, kind == libc::F_WRLCK)).ok();
+        let own = CloseOnFork::new(|| open_again(file, kind == libc::F_WRLCK as libc::c_int)).ok();
         set(own.as_deref().unwrap_or(file), kind).then_some(Self { own })
     }
 }
@@ -49,7 +49,7 @@ impl Drop for FileLock {
         // A child that is about to run another program has the file open for a moment, and the lock
         // with it.
         if let Some(own) = self.own.as_ref().and_then(CloseOnFork::if_open) {
-            set(own, libc::F_UNLCK);
+            set(own, libc::F_UNLCK as libc::c_int);
         }
     }
 }

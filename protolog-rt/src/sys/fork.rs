@@ -81,6 +81,7 @@ static INSTALLER: AtomicU32 = AtomicU32::new(0);
 
 /// Makes forks of this process run the handlers. A fork that is under way when the first lock of
 /// the process is taken may miss them.
+#[cfg(unix)]
 fn install_handlers() {
     if IS_INSTALLED.load(Ordering::Acquire) {
         return;
@@ -103,6 +104,11 @@ fn install_handlers() {
     IS_INSTALLED.store(true, Ordering::Release);
 }
 
+/// There are no forks.
+#[cfg(not(unix))]
+fn install_handlers() {}
+
+#[cfg(unix)]
 extern "C" fn before() {
     IS_INSTALLED.store(true, Ordering::Release);
     let mut forking = FORKING.get();
@@ -130,6 +136,7 @@ extern "C" fn before() {
     FORKING.set(Forking { is_complete, ..FORKING.get() });
 }
 
+#[cfg(unix)]
 extern "C" fn in_parent() {
     if end_inner_fork() {
         return;
@@ -146,6 +153,7 @@ extern "C" fn in_parent() {
     FORKS.fetch_sub(1, Ordering::SeqCst);
 }
 
+#[cfg(unix)]
 extern "C" fn in_child() {
     let is_inner = end_inner_fork();
     let is_complete = FORKING.get().is_complete && !is_inner;

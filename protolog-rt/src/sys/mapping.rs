@@ -20,6 +20,12 @@ const LARGE_PAGE: usize = 2 << 20;
 /// The smallest of its pages.
 const SMALL_PAGE: usize = 4096;
 
+/// Has the pages resident at once, where the system can do that.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const RESIDENT: libc::c_int = libc::MAP_POPULATE;
+#[cfg(target_vendor = "apple")]
+const RESIDENT: libc::c_int = 0;
+
 /// Address and size of every mapping of this process.
 static MAPPINGS: ForkLock<Vec<(usize, usize)>> =
     ForkLock::with_child(Order::Mappings, Vec::new(), detach);
@@ -29,6 +35,9 @@ static MAPPINGS: ForkLock<Vec<(usize, usize)>> =
 pub(crate) struct Mapping {
     base: NonNull<u8>,
     len: usize,
+    /// True for that of a file.
+    #[cfg(target_vendor = "apple")]
+    is_shared: bool,
 }
 
 // SAFETY: the value owns the mapping as a box owns its contents, and gives out no more than its
@@ -45,14 +54,26 @@ impl Mapping {
     pub(crate) fn anonymous(len: usize) -> io::Result<Self> {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
         if len < LARGE_PAGE {
-            return Self::map(len, flags | libc::MAP_POPULATE, -1, 0);
+            return Self::map(len, flags | RESIDENT, -1, 0);
         }
         let mapping = Self::map(len, flags, -1, 0)?;
-        mapping.advise(libc::MADV_HUGEPAGE);
-        if !mapping.advise(libc::MADV_POPULATE_WRITE) {
+        if !mapping.populate() {
             mapping.touch();
         }
         Ok(mapping)
+    }
+
+    /// Makes every page resident; false where the system can't.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    fn populate(&self) -> bool {
+        self.advise(libc::MADV_HUGEPAGE);
+        self.advise(libc::MADV_POPULATE_WRITE)
+    }
+
+    #[cfg(target_vendor = "apple")]
+    #[allow(clippy::unused_self)] // As on Linux.
+    fn populate(&self) -> bool {
+        false
     }
 
     /// Maps `len` zeroed bytes, each page of which takes memory once it is written.
@@ -64,7 +85,7 @@ impl Mapping {
     /// there; so are their pages in memory. A written byte is in the file at once, for any reader
     /// of it, and stays there when the process dies.
     pub(crate) fn shared(file: &File, at: usize, len: usize) -> io::Result<Self> {
-        Self::map(len, libc::MAP_SHARED | libc::MAP_POPULATE, file.as_raw_fd(), at)
+        Self::map(len, libc::MAP_SHARED | RESIDENT, file.as_raw_fd(), at)
     }
 
     fn map(len: usize, flags: libc::c_int, file: libc::c_int, at: usize) -> io::Result<Self> {
@@ -78,10 +99,16 @@ impl Mapping {
         }
         let base: NonNull<u8> = NonNull::new(base.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
         MAPPINGS.lock().push((base.as_ptr().expose_provenance(), len));
-        Ok(Self { base, len })
+        Ok(Self {
+            base,
+            len,
+            #[cfg(target_vendor = "apple")]
+            is_shared: file >= 0,
+        })
     }
 
     /// Tells the system something about the mapping; false where it ignores that.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
     fn advise(&self, advice: libc::c_int) -> bool {
         // SAFETY: *mapped*; none of the advice given here unmaps pages, and where they change they
         // are zero or what the file has, values of every type that is kept in mapped memory.
@@ -111,8 +138,19 @@ unsafe impl Backing for Mapping {
     }
 
     /// As [`Backing::discard`]: every byte is zero afterwards, or what the file has.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
     fn discard(&self) {
         self.advise(libc::MADV_DONTNEED);
+    }
+
+    /// As [`Backing::discard`]: there the advice keeps what was written, so other pages take the
+    /// place of the process's own.
+    #[cfg(target_vendor = "apple")]
+    fn discard(&self) {
+        if !self.is_shared {
+            // SAFETY: *mapped*; zeros are values of every type that is kept in mapped memory.
+            let _ = unsafe { replace(self.base.as_ptr(), self.len, None) };
+        }
     }
 }
 

@@ -11,7 +11,8 @@
 //! - [`mod@file`]: room in a file, its owner, files in memory; [`create`]: files that only their
 //!   user may read; [`file_lock`]: locks by which other processes see who writes a file.
 //! - [`output`]: standard error. [`futex`]: waiting for a word to change.
-//! - [`poll`], [`socket`]: waiting for several descriptors, the ancillary data of a socket.
+//! - [`poll`], [`socket`]: waiting for several descriptors, the ancillary data of a socket;
+//!   [`datagram`]: sockets of datagrams.
 //! - [`barrier`]: a memory barrier on all threads.
 //! - [`modules`]: the program and the libraries that are loaded, their notes; stack traces.
 //! - [`copies`]: other copies of this runtime in the process. [`pin`]: libraries that are never
@@ -27,41 +28,82 @@
 //!   a module above it.
 #![allow(unsafe_code)] // System calls take pointers; each use names the invariant that it rests on.
 
+#[cfg(unix)]
 pub(crate) mod barrier;
+#[cfg(unix)]
 pub(crate) mod close_on_fork;
 pub(crate) mod copies;
 pub(crate) mod create;
+pub(crate) mod datagram;
+#[cfg(not(unix))]
+mod elsewhere;
 pub(crate) mod environment;
+#[cfg(unix)]
 pub(crate) mod errno;
 pub(crate) mod exit;
+#[cfg(unix)]
 pub(crate) mod fatal;
+#[cfg(unix)]
 pub(crate) mod file;
+#[cfg(unix)]
 pub(crate) mod file_lock;
 pub(crate) mod fork;
+#[cfg(unix)]
 pub(crate) mod futex;
+#[cfg(unix)]
 pub(crate) mod mapping;
 pub(crate) mod modules;
 pub(crate) mod once;
+#[cfg(unix)]
 pub(crate) mod output;
+#[cfg(unix)]
 pub(crate) mod own_file;
+#[cfg(unix)]
 pub(crate) mod pin;
+#[cfg(unix)]
 pub(crate) mod poll;
+#[cfg(unix)]
 pub(crate) mod process;
+#[cfg(unix)]
 pub(crate) mod runtime_dirs;
+#[cfg(any(target_os = "linux", target_os = "android"))]
 mod sanitizer;
+#[cfg(unix)]
 pub(crate) mod signal;
+#[cfg(unix)]
 pub(crate) mod socket;
+#[cfg(unix)]
 pub(crate) mod thread;
+#[cfg(unix)]
 pub(crate) mod thread_end;
+#[cfg(unix)]
 pub(crate) mod time;
+#[cfg(unix)]
 pub(crate) mod zone;
 
+#[cfg(not(unix))]
+pub(crate) use elsewhere::{
+    barrier, close_on_fork, errno, fatal, file, file_lock, futex, mapping, output, own_file, pin,
+    process, signal, thread, thread_end, time, zone,
+};
+
+#[cfg(unix)]
 use std::io;
+
+/// True on a system on which a thread can be started.
+pub(crate) const HAS_THREADS: bool = cfg!(not(target_family = "wasm"));
+
+/// True on a system on which a mapped file outlives the process as it was, and its lock does not.
+pub(crate) const HAS_RECORDINGS: bool = cfg!(unix);
+
+/// True on a system with signals.
+pub(crate) const HAS_SIGNALS: bool = cfg!(unix);
 
 /// True on a system with Android's log daemon.
 pub(crate) const HAS_LOGD: bool = cfg!(target_os = "android");
 
 /// Turns the result of a system call that is negative where it failed into an error.
+#[cfg(unix)]
 fn checked(result: libc::c_int) -> io::Result<libc::c_int> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
 }

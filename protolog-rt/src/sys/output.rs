@@ -59,6 +59,7 @@ pub(crate) fn write_to_stderr(mut bytes: &[u8]) -> bool {
 }
 
 /// Writes as much as the file takes at once; an error where it can't be asked for that.
+#[cfg(any(target_os = "linux", target_os = "android"))]
 fn write_at_once(bytes: &[u8]) -> io::Result<usize> {
     /// As a write that does not name a place in the file.
     const AT_END: libc::c_long = -1;
@@ -77,6 +78,11 @@ fn write_at_once(bytes: &[u8]) -> io::Result<usize> {
             libc::c_long::from(libc::RWF_NOWAIT),
         )
     })
+}
+
+#[cfg(target_vendor = "apple")]
+fn write_at_once(_: &[u8]) -> io::Result<usize> {
+    Err(io::Error::from_raw_os_error(libc::ENOTSUP))
 }
 
 /// Sends as much as a socket takes at once; an error where it is none.

@@ -37,6 +37,12 @@ pub(crate) fn id() -> u32 {
     }
 }
 
+/// Returns the process's id, as the system says it, also in a child that no handler knows of.
+#[inline]
+pub(crate) fn asked_id() -> u32 {
+    std::process::id()
+}
+
 /// Returns the name of the program.
 pub(crate) fn program() -> String {
     let path = std::env::current_exe().ok().or_else(|| std::env::args_os().next().map(Into::into));
@@ -50,13 +56,24 @@ pub(crate) fn program() -> String {
 /// Returns 16 random bytes; of a kernel that has none to give, the time and the process's id.
 pub(crate) fn random_id() -> [u8; 16] {
     let mut id = [0; 16];
-    // SAFETY: the kernel writes at most 16 bytes to the address, where there are as many.
-    let got = unsafe { libc::getrandom(id.as_mut_ptr().cast(), id.len(), libc::GRND_NONBLOCK) };
-    if got == id.len() as isize {
+    if fill_with_random(&mut id) {
         return id;
     }
     let nanos = super::time::nanos(super::time::Clock::Realtime);
     (u128::from(nanos) << 32 | u128::from(std::process::id())).to_ne_bytes()
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn fill_with_random(id: &mut [u8; 16]) -> bool {
+    // SAFETY: the kernel writes at most 16 bytes to the address, where there are as many.
+    let got = unsafe { libc::getrandom(id.as_mut_ptr().cast(), id.len(), libc::GRND_NONBLOCK) };
+    got == id.len() as isize
+}
+
+#[cfg(target_vendor = "apple")]
+fn fill_with_random(id: &mut [u8; 16]) -> bool {
+    // SAFETY: the kernel writes 16 bytes to the address, where there are as many.
+    unsafe { libc::getentropy(id.as_mut_ptr().cast(), id.len()) == 0 }
 }
 
 /// Asks the kernel, and keeps the answer.
@@ -71,6 +88,7 @@ fn ask(kept: Option<&AtomicU32>) -> u32 {
 }
 
 /// Maps a page of zeros that is zeros again in a child; none on a kernel before 4.14.
+#[cfg(any(target_os = "linux", target_os = "android"))]
 fn wiped_page() -> Option<*mut AtomicU32> {
     const SIZE: usize = 4096;
     let (protection, flags) =
@@ -86,6 +104,12 @@ fn wiped_page() -> Option<*mut AtomicU32> {
     }
     // SAFETY: the page was just mapped, and its address is forgotten here.
     unsafe { libc::munmap(page, SIZE) };
+    None
+}
+
+/// On macOS the C library keeps the id.
+#[cfg(target_vendor = "apple")]
+fn wiped_page() -> Option<*mut AtomicU32> {
     None
 }
 

@@ -13,6 +13,7 @@
 //!   action.
 
 use super::checked;
+use super::errno::place as errno;
 use super::file::id_of_descriptor;
 use super::own_file::OwnFile;
 use super::thread::block_signals;
@@ -53,8 +54,7 @@ static DEADLY: AtomicU32 = AtomicU32::new(0);
 /// a process; a forked child may have a thread of its own.
 pub(crate) fn handle(on_signal: fn(Effect)) -> io::Result<()> {
     let mut ends = [0; 2];
-    // SAFETY: the kernel writes two descriptors to the array.
-    checked(unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) })?;
+    pipe(&mut ends)?;
     // SAFETY: the descriptor is new, and nobody else has it.
     let read = unsafe { File::from_raw_fd(ends[0]) };
     // A handler never waits for a full pipe.
@@ -69,6 +69,25 @@ pub(crate) fn handle(on_signal: fn(Effect)) -> io::Result<()> {
     PIPE.store(ends[1], Ordering::Release);
     OWNER.store(std::process::id(), Ordering::Release);
     SIGNALS.iter().enumerate().try_for_each(|(index, &signal)| install(index, signal))
+}
+
+/// Makes a pipe that other programs do not inherit.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn pipe(ends: &mut [libc::c_int; 2]) -> io::Result<()> {
+    // SAFETY: the kernel writes two descriptors to the array.
+    checked(unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) }).map(drop)
+}
+
+/// The same in two steps, between which a fork of another thread may inherit it.
+#[cfg(target_vendor = "apple")]
+fn pipe(ends: &mut [libc::c_int; 2]) -> io::Result<()> {
+    // SAFETY: the kernel writes two descriptors to the array.
+    checked(unsafe { libc::pipe(ends.as_mut_ptr()) })?;
+    for end in ends {
+        // SAFETY: takes numbers.
+        checked(unsafe { libc::fcntl(*end, libc::F_SETFD, libc::FD_CLOEXEC) })?;
+    }
+    Ok(())
 }
 
 /// Puts our handler before the one of `signal`.
@@ -155,16 +174,6 @@ fn send(word: libc::c_int) -> bool {
     // SAFETY: as above, the address is valid for this thread.
     unsafe { errno.write(before) };
     sent
-}
-
-/// Returns the address of this thread's `errno`.
-fn errno() -> *mut libc::c_int {
-    #[cfg(target_os = "android")]
-    // SAFETY: takes nothing, and gives an address.
-    return unsafe { libc::__errno() };
-    #[cfg(not(target_os = "android"))]
-    // SAFETY: takes nothing, and gives an address.
-    return unsafe { libc::__errno_location() };
 }
 
 /// Ends the process by `signal`, as if nothing had handled it; with the exit code that shells give

@@ -11,6 +11,12 @@ use std::os::unix::net::UnixStream;
 #[repr(C)]
 struct Control(libc::cmsghdr, [u8; 16]);
 
+/// Has a received descriptor closed in other programs, where that is asked for along with it.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const CLOSE_ON_EXEC: libc::c_int = libc::MSG_CMSG_CLOEXEC;
+#[cfg(target_vendor = "apple")]
+const CLOSE_ON_EXEC: libc::c_int = 0;
+
 /// Sends some of `bytes`, with a file if there is one, and never waits. Returns the number of bytes
 /// sent.
 pub(crate) fn send(socket: &UnixStream, bytes: &[u8], file: Option<&File>) -> io::Result<usize> {
@@ -57,7 +63,7 @@ pub(crate) fn receive(socket: &UnixStream, bytes: &mut [u8]) -> io::Result<(usiz
     // Room for one descriptor: the kernel closes others.
     // SAFETY: computes a number.
     message.msg_controllen = unsafe { libc::CMSG_LEN(size_of::<libc::c_int>() as u32) } as _;
-    let flags = libc::MSG_CMSG_CLOEXEC | libc::MSG_DONTWAIT;
+    let flags = CLOSE_ON_EXEC | libc::MSG_DONTWAIT;
     // SAFETY: the message points to values of ours that are as large as it says and live through
     // the call.
     let received = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, flags) };

@@ -14,10 +14,50 @@ pub(crate) struct Thread {
 }
 
 /// Returns the id of the calling thread.
+#[cfg(any(target_os = "linux", target_os = "android"))]
 pub(crate) fn id() -> u32 {
     // SAFETY: no arguments, no effects.
     let id = unsafe { libc::gettid() };
     id as u32
+}
+
+/// The same: its lower half, which no two threads of a process share for long.
+#[cfg(target_vendor = "apple")]
+pub(crate) fn id() -> u32 {
+    let mut id = 0;
+    // SAFETY: 0 is the calling thread; the pointer is to a number of ours.
+    unsafe { libc::pthread_threadid_np(0, &raw mut id) };
+    id as u32
+}
+
+/// Writes the name of the calling thread, which ends by a zero.
+fn copy_name(name: &mut [u8; NAME_LEN]) {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    // SAFETY: the kernel writes at most 16 bytes, which is the array's size.
+    unsafe {
+        libc::prctl(libc::PR_GET_NAME, name.as_mut_ptr());
+    }
+    #[cfg(target_vendor = "apple")]
+    {
+        // SAFETY: takes nothing, and gives a number.
+        let this = unsafe { libc::pthread_self() };
+        // SAFETY: the C library writes a C string of at most this size.
+        unsafe { libc::pthread_getname_np(this, name.as_mut_ptr().cast(), NAME_LEN) };
+    }
+}
+
+/// Gives the calling thread a name.
+fn set_name(name: &std::ffi::CStr) {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    // SAFETY: the name is a C string.
+    unsafe {
+        libc::prctl(libc::PR_SET_NAME, name.as_ptr());
+    }
+    #[cfg(target_vendor = "apple")]
+    // SAFETY: the name is a C string.
+    unsafe {
+        libc::pthread_setname_np(name.as_ptr());
+    }
 }
 
 impl Thread {
@@ -28,8 +68,7 @@ impl Thread {
     /// too.
     pub(crate) fn current() -> Self {
         let mut name = [0; NAME_LEN];
-        // SAFETY: the kernel writes at most 16 bytes, which is the array's size.
-        unsafe { libc::prctl(libc::PR_GET_NAME, name.as_mut_ptr()) };
+        copy_name(&mut name);
         let end = name.iter().position(|&byte| byte == 0).unwrap_or(NAME_LEN);
         let whole = std::str::from_utf8(name.get(..end).unwrap_or_default());
         let name_len = whole.map_or_else(|error| error.valid_up_to(), str::len);
@@ -66,8 +105,7 @@ pub(crate) fn start(name: &'static std::ffi::CStr, run: fn()) -> bool {
     extern "C" fn begin(start: *mut libc::c_void) -> *mut libc::c_void {
         // SAFETY: the box that is leaked below, of which this thread is the owner.
         let Start(name, run) = *unsafe { Box::from_raw(start.cast::<Start>()) };
-        // SAFETY: the name is a C string.
-        unsafe { libc::prctl(libc::PR_SET_NAME, name.as_ptr()) };
+        set_name(name);
         run();
         std::ptr::null_mut()
     }
@@ -138,10 +176,21 @@ pub(crate) fn without_write_signals<T>(
 }
 
 /// Takes a pending signal of this thread away, if there is one.
+#[cfg(any(target_os = "linux", target_os = "android"))]
 fn take_pending(signal: libc::c_int) {
     let (set, none) = (set_of(&[signal]), libc::timespec { tv_sec: 0, tv_nsec: 0 });
     // SAFETY: the pointers are to a set and a time of ours, and null.
     unsafe { libc::sigtimedwait(&raw const set, std::ptr::null_mut(), &raw const none) };
+}
+
+/// The same where a wait has no limit: only if it is there.
+#[cfg(target_vendor = "apple")]
+fn take_pending(signal: libc::c_int) {
+    if has(&pending(), signal) {
+        let (set, mut taken) = (set_of(&[signal]), 0);
+        // SAFETY: the pointers are to a set and a number of ours.
+        unsafe { libc::sigwait(&raw const set, &raw mut taken) };
+    }
 }
 
 /// Returns the signals that wait for this thread.

@@ -17,6 +17,19 @@ pub(crate) enum Clock {
     Boottime,
 }
 
+/// Time since the machine's start, as the C library calls it.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(super) const BOOTTIME: libc::clockid_t = libc::CLOCK_BOOTTIME;
+/// The same of macOS, whose `CLOCK_MONOTONIC` may be set.
+#[cfg(target_vendor = "apple")]
+pub(super) const BOOTTIME: libc::clockid_t = libc::CLOCK_MONOTONIC_RAW;
+
+/// Time without suspends.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const MONOTONIC: libc::clockid_t = libc::CLOCK_MONOTONIC;
+#[cfg(target_vendor = "apple")]
+const MONOTONIC: libc::clockid_t = libc::CLOCK_UPTIME_RAW;
+
 /// The offsets that a time namespace adds to MONOTONIC and BOOTTIME, in nanoseconds.
 static ADDED: [AtomicI64; 2] = [const { AtomicI64::new(0) }; 2];
 
@@ -48,8 +61,8 @@ fn added_by(offsets: &str) -> [i64; 2] {
 pub(crate) fn nanos(clock: Clock) -> u64 {
     let (id, added) = match clock {
         Clock::Realtime => (libc::CLOCK_REALTIME, 0),
-        Clock::Monotonic => (libc::CLOCK_MONOTONIC, ADDED[0].load(Ordering::Relaxed)),
-        Clock::Boottime => (libc::CLOCK_BOOTTIME, ADDED[1].load(Ordering::Relaxed)),
+        Clock::Monotonic => (MONOTONIC, ADDED[0].load(Ordering::Relaxed)),
+        Clock::Boottime => (BOOTTIME, ADDED[1].load(Ordering::Relaxed)),
     };
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the pointer is to a timespec of ours.
@@ -85,21 +98,36 @@ const MIN_STEP_BACK: u64 = 1_000_000_000;
 
 /// True where the process may read the processor's time stamp counter.
 pub(crate) fn may_read_counter() -> bool {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", any(target_os = "linux", target_os = "android")))]
     {
         let mut mode: libc::c_int = 0;
         // SAFETY: the kernel writes one int to the address.
         let answer = unsafe { libc::prctl(libc::PR_GET_TSC, &raw mut mode) };
         answer == 0 && mode == libc::PR_TSC_ENABLE
     }
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(not(all(target_arch = "x86_64", any(target_os = "linux", target_os = "android"))))]
     false
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn boot_id_as_text() -> Option<String> {
+    std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()
+}
+
+#[cfg(target_vendor = "apple")]
+fn boot_id_as_text() -> Option<String> {
+    let (mut text, name) = ([0_u8; 64], c"kern.bootsessionuuid");
+    let (to, mut size, none) = (text.as_mut_ptr().cast(), text.len(), std::ptr::null_mut());
+    // SAFETY: the name is a C string; the system writes at most `size` bytes to the array.
+    let result = unsafe { libc::sysctlbyname(name.as_ptr(), to, &raw mut size, none, 0) };
+    let text = text.get(..size).filter(|_| result == 0)?;
+    Some(String::from_utf8_lossy(text).into_owned())
 }
 
 /// Returns the id of the machine's boot, which tells times of BOOTTIME before and after a start
 /// apart.
 pub(crate) fn boot_id() -> Option<[u8; 16]> {
-    let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    let text = boot_id_as_text()?;
     let mut digits = text.chars().filter_map(|c| c.to_digit(16));
     let mut id = [0; 16];
     for place in &mut id {

@@ -6,14 +6,13 @@
 //! connected to again; without one, messages are dropped and counted.
 
 use super::sink::{TextLine, TextSink};
-use crate::sys::poll::{Polled, poll};
+use crate::sys::datagram::Datagrams;
+use crate::sys::process;
 use crate::text_queue;
 use protolog_core::Level;
 use protolog_core::escape::{Escaped, Form};
 use std::fmt::{self, Write as _};
 use std::io::{self, ErrorKind};
-use std::os::fd::AsFd as _;
-use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
 
 /// Milliseconds after which a busy daemon is tried again.
@@ -75,7 +74,7 @@ fn datagram(line: &TextLine<'_>, text: &str) -> Option<String> {
     let priority = FACILITY << 3 | severity(line.level);
     // Without a time: the daemon adds its own, and formats of the field differ.
     let (tag, text) = (Escaped(Form::Line, line.tag), Escaped(Form::Line, text));
-    formatted(format_args!("<{priority}>{tag}[{}]: {text}", std::process::id()))
+    formatted(format_args!("<{priority}>{tag}[{}]: {text}", process::asked_id()))
 }
 
 /// A text in memory of the heap; none without memory: the thread that logs shall not abort.
@@ -166,7 +165,7 @@ fn count_unless(is_sent: bool) {
 /// A daemon that takes datagrams.
 #[derive(Debug)]
 pub(super) struct Daemon {
-    socket: UnixDatagram,
+    socket: Datagrams,
     path: PathBuf,
 }
 
@@ -180,9 +179,7 @@ impl Daemon {
 
     /// Connects to the daemon at `path` with the first message.
     pub(super) fn later(path: &Path) -> io::Result<Self> {
-        let socket = UnixDatagram::unbound()?;
-        socket.set_nonblocking(true)?;
-        Ok(Self { socket, path: path.to_path_buf() })
+        Ok(Self { socket: Datagrams::unbound()?, path: path.to_path_buf() })
     }
 
     /// Sends a datagram, if need be after connecting again, without waiting.
@@ -209,7 +206,7 @@ impl Daemon {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
                     // Now and then it is tried anyway: a daemon that is replaced makes no socket
                     // writable.
-                    let _ = poll(&[Polled::new(self.socket.as_fd(), false, true)], Some(RETRY));
+                    self.socket.wait(RETRY);
                 }
                 sent => return sent.is_ok(),
             }

@@ -16,10 +16,9 @@ use crate::sys::own_file::OwnFile;
 use crate::sys::process::user;
 use crate::sys::thread::without_write_signals;
 use crate::text_queue;
-use protolog_files::{Identity, Location, OutputAccess, OutputKind};
-use std::fs::{File, Metadata};
+use protolog_files::{Identity, Location, OutputAccess, OutputKind, Status};
+use std::fs::File;
 use std::io::{self, Write as _};
-use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
@@ -169,7 +168,7 @@ fn open_to_append(
         let output = place.open(OutputAccess::Append, mode)?;
         let claim = Claim::new(&output.file)?;
         let is_obstructed = claim.is_none() && Claim::is_obstructed(&output.file);
-        let found = output.file.metadata()?;
+        let found = Status::of(&output.file)?;
         let is_right = found.mode() & 0o7777 & !mode == 0;
         let is_kept = || place.location().and_then(Location::is_in_trusted_directory);
         let is_file = output.kind == OutputKind::File;
@@ -255,8 +254,8 @@ impl State {
     /// Returns whether the file was deleted, and learns its size, which other programs may have
     /// changed.
     fn is_deleted(&mut self) -> bool {
-        let found = self.file.get().and_then(File::metadata);
-        self.size = found.as_ref().map_or(self.size, Metadata::len);
+        let found = self.file.get().and_then(Status::of);
+        self.size = found.as_ref().map_or(self.size, Status::len);
         self.rotates && found.is_ok_and(|found| found.nlink() == 0)
     }
 

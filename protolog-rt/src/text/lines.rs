@@ -8,6 +8,7 @@
 
 use super::local_time::local_time;
 use super::sink::TextLine;
+use crate::sys::process::asked_id;
 use core::fmt::{self, Write};
 use protolog_core::escape::Form;
 
@@ -77,7 +78,7 @@ impl<'a, O: Output> Lines<'a, O> {
             self.end = "\x1b[0m\n";
         }
         let time = local_time(message.time);
-        let (process, thread) = (std::process::id(), message.thread);
+        let (process, thread) = (asked_id(), message.thread);
         write!(self, "{time} {process:>5} {thread:>5} {} ", message.level.letter())?;
         let mut width = 0;
         for char in message.tag.chars().filter(|char| *char != '\n').take(TAG_MAX) {

@@ -33,7 +33,7 @@ use crate::clock;
 use crate::level::GroupInfo;
 use crate::loss::{LossCause, LossCount, LossCounters};
 use crate::sync::{AtomicBool, AtomicPtr, AtomicU16, Ordering, fence, light_barrier};
-use crate::sys::barrier;
+use crate::sys::{barrier, process::asked_id};
 use crate::value::allow_strings_of;
 use protolog_core::chunk::PageLayout;
 use protolog_core::{FillPolicy, Level};
@@ -135,7 +135,7 @@ impl Arbiter {
         Self {
             buffer,
             max_string_bytes,
-            pid: std::process::id(),
+            pid: asked_id(),
             reported: LossCounters::new(),
             unattributed: LossCounters::mirrored(owner.mirror()),
             collects_stacks: owner.collects_stacks(),
@@ -368,7 +368,7 @@ impl Arbiter {
     /// Waits for a chunk, as long as the owner's buffer-exhausted policy allows.
     pub(crate) fn acquire_late(&self, layout: PageLayout, payload: usize) -> Option<WriteChunk> {
         // In a forked child nobody frees anything.
-        if self.pid != std::process::id() {
+        if self.pid != asked_id() {
             return None;
         }
         self.owner.wait_for_chunk(&self.buffer, &mut || self.buffer.acquire(layout, payload))

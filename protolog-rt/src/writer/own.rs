@@ -104,6 +104,7 @@ pub(super) struct Own {
 
 // The clock begins the writer's second line, and where the texts begin ends with it.
 #[cfg(not(loom))] // Whose atomics are larger.
+#[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Gate>() + offset_of!(Own, clock) == 64);
 
 /// The reason why a writer has no chunk for a message.

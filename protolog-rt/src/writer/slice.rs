@@ -19,6 +19,7 @@ use super::plan::{Base, Plan};
 use crate::level::AtHost;
 use crate::sync::{AtomicU64, Ordering};
 use crate::sys::copies;
+use crate::sys::process::asked_id;
 use protolog_core::hash;
 use protolog_core::schema::packet;
 use protozero::wire::{WireType, packed_varint, tag, varint_len};
@@ -71,7 +72,7 @@ impl SpanProgress {
     /// Returns the id that ties the slices of the span together in Perfetto: the same in no other
     /// process.
     pub(crate) fn flow(self) -> u64 {
-        let process = u128::from(std::process::id());
+        let process = u128::from(asked_id());
         hash(&(process << 64 | u128::from(self.number)).to_le_bytes()) | 1
     }
 }

@@ -3,6 +3,7 @@
 
 use super::fields::Fields;
 use super::running;
+use crate::sys::process::asked_id;
 use crate::sys::thread::Thread;
 use protolog_core::hash;
 use protolog_core::schema::{packet, thread_descriptor, track_descriptor, track_event};
@@ -46,7 +47,7 @@ impl ThreadTrack {
     fn renew() -> Self {
         // Before the process and the thread are asked for.
         let epoch = running::epoch();
-        let track = track(std::process::id(), Thread::current().id);
+        let track = track(asked_id(), Thread::current().id);
         let (bits, length) = packed_varint(track);
         let field = u128::from(TRACK_UUID) | bits << 8;
         let new = Self { epoch, length: 1 + length as u32, track, field };

@@ -29,6 +29,7 @@
 
 use crate::clock;
 use crate::sync::Ordering;
+use crate::sys::process::asked_id;
 use core::sync::atomic::{AtomicU32, AtomicU64};
 use protolog_core::control::rate::Rate;
 use std::cell::Cell;
@@ -276,7 +277,7 @@ impl ThreadSampler {
     /// Begins in a process, with numbers of the thread's own.
     #[cold]
     fn begin(&self, process: u32) {
-        let seed = SEEDS.fetch_add(1, Ordering::Relaxed) ^ u64::from(std::process::id()) << 32;
+        let seed = SEEDS.fetch_add(1, Ordering::Relaxed) ^ u64::from(asked_id()) << 32;
         self.random.set(next_random(seed).0 ^ clock::boottime());
         self.gaps.iter().for_each(|gap| gap.rate.set(0));
         self.process.set(process);

@@ -21,6 +21,7 @@ use crate::session::life::active::Active;
 use crate::session::life::{forked, signals};
 use crate::sys::create::random;
 use crate::sys::fork::{self, ForkLock, Order};
+use crate::sys::process::asked_id;
 use crate::text_queue;
 use crate::writer::guarded;
 use protolog_files::Refused;
@@ -90,7 +91,7 @@ pub(super) fn note_start(active: &Arc<Active>, settings: Option<Builder>) {
 /// Starts the heirs of the parent's sessions in a forked child, unless that was done. Returns
 /// whether there are any that run.
 pub(in crate::session) fn start() -> bool {
-    let process = std::process::id();
+    let process = asked_id();
     let has_begun = locked(|all| {
         let mut has_any = false;
         for Will { session, process: whose, settings } in mem::take(&mut all.wills) {
@@ -137,7 +138,7 @@ fn start_heir(settings: &Builder, process: u32) -> Result<Arc<Active>, Error> {
 /// Returns the session that goes on in this process for `active`, which is its parent's or that of
 /// a process further up.
 pub(in crate::session) fn of(active: &Arc<Active>) -> Option<Arc<Active>> {
-    let process = std::process::id();
+    let process = asked_id();
     locked(|all| {
         let mut at = active;
         while at.core.pid != process {

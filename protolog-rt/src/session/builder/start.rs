@@ -50,6 +50,8 @@ impl Builder {
     pub(in crate::session) fn start_active(mut self) -> Result<Arc<Active>, Error> {
         self.apply_variable_of_signals();
         self.check()?;
+        self.check_system()?;
+        self.leave_out();
         if self.path.is_none() && self.record.is_none() && self.triggers.is_none() {
             return Err(Error::NoFile);
         }

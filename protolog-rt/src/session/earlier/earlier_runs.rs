@@ -33,14 +33,11 @@ use crate::session::file::heads::{survey_of, survey_of_head};
 use crate::sys::create::random;
 use crate::sys::process::user;
 use crate::text_queue;
-use protolog_files::{Entry, Identity, Location};
-use protolog_recording::TraceSurvey;
+use protolog_files::{Entry, FileExt, Identity, Location, Status, set_mode};
+use protolog_recording::{TraceSurvey, os_str};
 use std::cmp::Reverse;
 use std::ffi::{OsStr, OsString};
-use std::fs::Permissions;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -110,7 +107,7 @@ pub(in crate::session) fn keep(
         return Ok(());
     }
     // A refused file has its error when it is opened.
-    let Some(found) = own(place).filter(|found| found.metadata().len() > 0) else { return Ok(()) };
+    let Some(found) = own(place).filter(|found| found.status().len() > 0) else { return Ok(()) };
     let found = found.identity();
     // If it can't be completed, its recording stays, and completes it under the other name.
     let recovered = complete(place, path).ok().flatten().map(|(trace, _)| trace.messages);
@@ -190,10 +187,10 @@ fn give_name(
         None => numbered(place.name(), &format!("{RUN}{:016x}", random())),
     };
     place.rename_to_free(&name)?;
-    let found = held.file().metadata()?;
+    let found = Status::of(held.file())?;
     if is_crash {
         // A trace that can't be marked is kept as long as others.
-        let _ = held.file().set_permissions(Permissions::from_mode(found.mode() & 0o444));
+        let _ = set_mode(held.file(), found.mode() & 0o444);
     }
     let newest = is_crash.then_some(found.len());
     for kept in needless(kept, newest, keep.saturating_sub(usize::from(!is_crash))) {
@@ -286,13 +283,14 @@ impl EarlierRun {
             return None;
         }
         let metadata = held.file().metadata().ok()?;
+        let mode = Status::of(held.file()).ok()?.mode();
         let survey = survey_of_head(held.file()).ok()?;
         let is_of_program = survey.session_id != [0; 16] && is_this_program(&survey.program?);
         is_of_program.then(|| Self {
             name: place.name().to_owned(),
             label,
             identity,
-            is_crash: metadata.mode() & 0o222 == 0,
+            is_crash: mode & 0o222 == 0,
             bytes: metadata.len(),
             time: metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH),
         })
@@ -310,7 +308,8 @@ impl EarlierRun {
 fn is_this_program(name: &[u8]) -> bool {
     let own = std::env::args_os().next().unwrap_or_default();
     let base = |name: &OsStr| Path::new(name).file_name().map(OsStr::to_owned);
-    base(OsStr::from_bytes(name)) == base(OsStr::new(own.to_string_lossy().as_ref()))
+    let own = base(OsStr::new(own.to_string_lossy().as_ref()));
+    os_str(name).is_some_and(|name| base(name) == own)
 }
 
 /// The line that says that the last run crashed.
@@ -346,10 +345,10 @@ fn numbered(name: &OsStr, number: &str) -> OsString {
 /// such name.
 fn label(name: &OsStr, file: &OsStr) -> Option<Label> {
     let (path, file) = (Path::new(name), Path::new(file));
-    let stem = path.file_stem()?.as_bytes();
-    let rest = file.as_os_str().as_bytes().strip_prefix(stem)?.strip_prefix(b".")?;
+    let stem = path.file_stem()?.as_encoded_bytes();
+    let rest = file.as_os_str().as_encoded_bytes().strip_prefix(stem)?.strip_prefix(b".")?;
     let label = match path.extension() {
-        Some(extension) => rest.strip_suffix(extension.as_bytes())?.strip_suffix(b".")?,
+        Some(extension) => rest.strip_suffix(extension.as_encoded_bytes())?.strip_suffix(b".")?,
         None => rest,
     };
     let label = std::str::from_utf8(label).ok()?;

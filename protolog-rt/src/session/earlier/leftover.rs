@@ -22,12 +22,11 @@ use crate::sys::file::{claim, is_nearly_full};
 use crate::sys::file_lock::FileLock;
 use crate::sys::process::user;
 use protolog_core::recorder::{Header, MAGIC, NEEDLESS, SESSION_ID_AT, VERSION};
-use protolog_files::Location;
+use protolog_files::{FileExt, Location, Status, set_mode};
 use std::cmp::Reverse;
 use std::ffi::OsStr;
-use std::fs::{File, Permissions};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -112,7 +111,7 @@ fn remove(beside: &Location, program: &str, keep: Keep, has_room: bool) {
         if counts && counted > keep.count || leftover.is_marked && age > keep.age {
             let _ = leftover.place.remove_if(&file);
         } else if !leftover.is_marked && file.set_modified(SystemTime::now()).is_ok() {
-            let _ = file.set_permissions(Permissions::from_mode(MARKED));
+            let _ = set_mode(&file, MARKED);
         }
     }
 }
@@ -125,17 +124,18 @@ impl Leftover {
             return None;
         }
         let file = place.open_regular().ok()?;
-        let metadata = file.metadata().ok()?;
+        let found = Status::of(&file).ok()?;
         let mut magic = [0; MAGIC.len()];
         file.read_exact_at(&mut magic, 0).ok()?;
-        if metadata.uid() != user() || magic != MAGIC {
+        if found.uid() != user() || magic != MAGIC {
             return None;
         }
         claim(&file).ok()?;
         // Java's programs have this lock only.
         drop(FileLock::shared(&file)?);
-        let is_marked = metadata.mode() & 0o777 == MARKED;
-        Some((file, Self { place, is_marked, time: metadata.modified().ok()? }))
+        let time = file.metadata().and_then(|found| found.modified()).ok()?;
+        let is_marked = found.mode() & 0o777 == MARKED;
+        Some((file, Self { place, is_marked, time }))
     }
 }
 
@@ -166,7 +166,8 @@ mod tests {
     use protolog_core::schema;
     use protolog_recording::PacketWriter;
     use std::fs;
-    use std::os::unix::fs::{chown, symlink};
+    use std::fs::Permissions;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
     use std::path::PathBuf;
 
     const DAY: Duration = Duration::from_secs(24 * 3600);

@@ -19,12 +19,11 @@ use crate::sys::create::is_own;
 use crate::sys::file::{claim, id_of};
 use crate::sys::process::{is_other_process, user};
 use protolog_core::recorder::{Header, LOSSES_AT, RING_AT};
-use protolog_files::{Location, OutputAccess, Refused, read_with_holes};
+use protolog_files::{FileExt, Location, OutputAccess, Refused, Status, read_with_holes, set_mode};
 use protolog_recording::{MEMORY, Recording, TraceFile, TraceSurvey, is_recording_name};
 use std::ffi::{OsStr, OsString};
-use std::fs::{File, Permissions};
+use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -127,8 +126,8 @@ pub(in crate::session) fn complete_segments(place: &Location, path: &Path) -> Ve
         if let Ok(Some((trace, session))) = completed {
             let mark = |name: &OsStr| {
                 let file = place.sibling(name)?.open_regular()?;
-                let mode = file.metadata()?.mode();
-                file.set_permissions(Permissions::from_mode(mode & 0o444))
+                let mode = Status::of(&file)?.mode();
+                set_mode(&file, mode & 0o444)
             };
             // A trace that can't be marked is kept as long as others.
             let _ = trace.path.file_name().map(mark);

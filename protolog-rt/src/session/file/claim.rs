@@ -25,11 +25,10 @@ use crate::sys::file::{is_claimed, is_open, not_found};
 use crate::sys::file_lock::FileLock;
 use crate::sys::fork::{ForkLock, Order};
 use crate::writer;
-use protolog_files::Location;
+use protolog_files::{Location, Status, look};
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// The object of a claim.
@@ -97,11 +96,11 @@ impl Claim {
     /// Claims a file that is open for writing, and locks it against other processes; none if
     /// somebody else has it. Devices, such as terminals, may be shared.
     pub(crate) fn new(file: &File) -> io::Result<Option<Self>> {
-        let metadata = file.metadata()?;
-        if !metadata.is_file() {
-            return Ok(Some(Self::shared(file_id(&metadata))));
+        let found = Status::of(file)?;
+        if !found.is_file() {
+            return Ok(Some(Self::shared(file_id(&found))));
         }
-        let claim = Self::of_file(file, file_id(&metadata));
+        let claim = Self::of_file(file, file_id(&found));
         Ok(claim.and_then(|claim| claim.with_lock(FileLock::exclusive(file), file)))
     }
 
@@ -121,8 +120,7 @@ impl Claim {
     /// Returns whether a file that can't be claimed is one that nobody writes: a user who may read
     /// it has a lock on it.
     pub(crate) fn is_obstructed(file: &File) -> bool {
-        let Some(id) = file.metadata().ok().filter(fs::Metadata::is_file).map(|it| file_id(&it))
-        else {
+        let Some(id) = Status::of(file).ok().filter(Status::is_file).map(|it| file_id(&it)) else {
             return false;
         };
         forget_closed(&id, Some(file));
@@ -137,14 +135,14 @@ impl Claim {
     pub(crate) fn is_taken(place: &FilePlace, own: Option<&Self>) -> bool {
         match place.location() {
             Ok(location) => Self::is_taken_at(location, own),
-            Err(_) => fs::metadata(place.path()).is_ok_and(|found| is_file_taken(&found)),
+            Err(_) => look(place.path()).is_ok_and(|found| is_file_taken(&found)),
         }
     }
 
     /// As [`Self::is_taken`].
     pub(in crate::session) fn is_taken_at(location: &Location, own: Option<&Self>) -> bool {
         // The descriptor that looked at it is closed by then, or it would count as open.
-        let found = location.look().map(|entry| entry.metadata().clone());
+        let found = location.look().map(|entry| entry.status().clone());
         let is_named = |id| is_in_table(&id) && own.is_none_or(|own| own.id != id);
         found.is_ok_and(|found| is_file_taken(&found)) || name_id(location).is_ok_and(is_named)
     }
@@ -214,14 +212,14 @@ pub(in crate::session) fn hold(place: &Location, path: &Path) -> Result<Option<H
     let in_use = || Error::FileInUse { path: path.to_path_buf() };
     // Not even opened, as for `is_taken`. The descriptor that looked at it is closed by then, or it
     // would count as open.
-    match place.look().map(|entry| entry.metadata().clone()) {
-        Ok(metadata) if !metadata.is_file() => return Ok(None),
-        Ok(metadata) if is_in_table(&file_id(&metadata)) => return Err(in_use()),
+    match place.look().map(|entry| entry.status().clone()) {
+        Ok(found) if !found.is_file() => return Ok(None),
+        Ok(found) if is_in_table(&file_id(&found)) => return Err(in_use()),
         Ok(_) => {}
         Err(_) => return Ok(None),
     }
     let Ok(file) = place.open_regular() else { return Ok(None) };
-    let id = file.metadata().map(|metadata| file_id(&metadata));
+    let id = Status::of(&file).map(|found| file_id(&found));
     let id = id.map_err(|error| Error::File { path: path.to_path_buf(), error })?;
     let claim = Claim::of_file(&file, id).ok_or_else(in_use)?;
     let claim = claim.with_lock(FileLock::shared(&file), &file).ok_or_else(in_use)?;
@@ -265,10 +263,10 @@ pub(in crate::session) fn rename(
 /// Returns whether other users may open a file, and so have locks on it. True if that can't be
 /// told.
 fn is_readable_by_others(file: &File) -> bool {
-    file.metadata().map_or(true, |found| found.mode() & 0o077 != 0)
+    Status::of(file).map_or(true, |found| found.mode() & 0o077 != 0)
 }
 
-fn is_file_taken(found: &fs::Metadata) -> bool {
+fn is_file_taken(found: &Status) -> bool {
     found.is_file() && is_in_table(&file_id(found))
 }
 
@@ -288,13 +286,13 @@ fn forget_closed(id: &FileId, own: Option<&File>) {
     }
 }
 
-fn file_id(metadata: &fs::Metadata) -> FileId {
-    FileId::File(metadata.dev(), metadata.ino())
+fn file_id(found: &Status) -> FileId {
+    FileId::File(found.dev(), found.ino())
 }
 
 /// Returns the id of a name.
 fn name_id(place: &Location) -> io::Result<FileId> {
-    let directory = place.directory_metadata()?;
+    let directory = place.directory_status()?;
     Ok(FileId::Name(directory.dev(), directory.ino(), place.name().to_owned()))
 }
 

@@ -8,11 +8,11 @@
 //! and whole.
 
 use crate::sys::thread::without_write_signals;
+use protolog_files::FileExt;
 use std::error::Error as StdError;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
-use std::os::unix::fs::FileExt;
 use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe, catch_unwind};
 use std::sync::Arc;
 

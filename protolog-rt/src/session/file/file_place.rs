@@ -9,9 +9,8 @@
 //! them.
 
 use crate::error::Error;
-use protolog_files::{Found, Kind, Location, Output, OutputAccess, OutputKind};
+use protolog_files::{Found, Kind, Location, Output, OutputAccess, OutputKind, Status};
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// See the module.
@@ -72,7 +71,7 @@ impl FilePlace {
             return Ok(true);
         };
         // It may have been replaced before it was claimed.
-        let is_there = output.file.metadata()?.nlink() > 0;
+        let is_there = Status::of(&output.file)?.nlink() > 0;
         Ok(is_there && (output.is_new || location.give_mode(&output.file, mode)?))
     }
 

@@ -24,7 +24,6 @@ use crate::sys::process::user;
 use protolog_files::Location;
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -224,7 +223,7 @@ fn is_part(name: &OsStr) -> bool {
 
 /// Returns whether a complete segment was left by a run that crashed: it is read-only.
 fn is_of_crash(place: &Location) -> bool {
-    place.look().is_ok_and(|entry| entry.is_regular() && entry.metadata().mode() & 0o222 == 0)
+    place.look().is_ok_and(|entry| entry.is_regular() && entry.status().mode() & 0o222 == 0)
 }
 
 /// Returns the names of the incomplete segments of `place`, the oldest first.

@@ -8,10 +8,9 @@
 
 use crate::sys::create::{is_own, is_temporary_of, temporary_name};
 use crate::sys::file::{self, claim};
-use protolog_files::Location;
+use protolog_files::{Location, Status};
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 
 /// Creates a temporary file for `place`, and removes those that dead processes left.
 pub(in crate::session) fn create(place: &Location, mode: u32) -> io::Result<(File, Location)> {
@@ -40,7 +39,7 @@ pub(in crate::session) fn release(file: &File) {
 
 /// True unless the file was removed.
 fn has_name(file: &File) -> bool {
-    file.metadata().is_ok_and(|found| found.nlink() > 0)
+    Status::of(file).is_ok_and(|found| found.nlink() > 0)
 }
 
 /// True where somebody else has the file. File systems without such locks are none.

@@ -20,6 +20,7 @@ use crate::session::life::summary;
 use crate::session::ring::snapshot;
 use crate::session::trigger::trigger_thread::TriggerThread;
 use crate::stats::Summary;
+use crate::sys::process::asked_id;
 use crate::text_queue;
 use crate::writer::scope;
 use std::path::Path;
@@ -109,7 +110,7 @@ impl Active {
 
     /// True in a process that was forked from the session's.
     fn is_inherited(&self) -> bool {
-        self.core.pid != std::process::id()
+        self.core.pid != asked_id()
     }
 
     /// Ends the session and completes its file. Where it has ended already, the summary is empty.

@@ -14,6 +14,7 @@
 use crate::session::arbiter::session_arbiter::Core;
 use crate::sync::{AtomicBool, Ordering};
 use crate::sys::once::ForkOnce;
+use crate::sys::process::asked_id;
 use crate::text_queue;
 use crate::writer;
 
@@ -90,7 +91,7 @@ fn on_first_message() -> bool {
 
 fn report() {
     if REPORTS.load(Ordering::Relaxed) {
-        let pid = std::process::id();
+        let pid = asked_id();
         let line = format!(
             "protolog: process {pid} was forked from one that records: its own messages are not recorded, from this one on; start \
              a session in it\n"

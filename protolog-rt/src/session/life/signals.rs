@@ -3,8 +3,9 @@
 use crate::error::Error;
 use crate::session::life::running_sessions;
 use crate::sync::{AtomicU32, Ordering};
-use crate::sys::pin;
+use crate::sys::process::asked_id;
 use crate::sys::signal::{self, Effect};
+use crate::sys::{HAS_SIGNALS, pin};
 use std::time::Duration;
 
 /// The longest that a signal waits for a session that another thread is ending, and for a flush.
@@ -39,9 +40,10 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// is lost either, as long as somebody [recovers](crate::recover_previous) the trace.
 ///
 /// # Errors
-/// [`Error::Resources`] if there is no room for a thread or a descriptor.
+/// [`Error::Resources`] if there is no room for a thread or a descriptor; [`Error::Unsupported`] on
+/// Windows and WASI, which have no such signals.
 pub fn stop_on_signals() -> Result<(), Error> {
-    let process = std::process::id();
+    let process = asked_id();
     let before = CALLER.swap(process, Ordering::Relaxed);
     if before == process {
         return Ok(());
@@ -50,7 +52,11 @@ pub fn stop_on_signals() -> Result<(), Error> {
     pin::keep_runtime_loaded();
     signal::handle(on_signal).map_err(|error| {
         CALLER.store(0, Ordering::Relaxed);
-        Error::Resources(error)
+        if HAS_SIGNALS {
+            Error::Resources(error)
+        } else {
+            Error::Unsupported { option: "stop_on_signals" }
+        }
     })
 }
 

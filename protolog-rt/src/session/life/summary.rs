@@ -7,6 +7,7 @@ use crate::session::packets::gap::Gap;
 use crate::session::ring::snapshot;
 use crate::stats::Summary;
 use crate::sync::Ordering;
+use crate::sys::process::asked_id;
 use crate::writer::Writer;
 use crate::writer::arbiter::Arbiter;
 use std::sync::Arc;
@@ -19,7 +20,7 @@ const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 pub(crate) fn so_far(core: &Core) -> Summary {
     let (mut summary, mut reported) = (Summary::default(), Vec::new());
     let mut unwritten = Gap::default();
-    if core.pid != std::process::id() {
+    if core.pid != asked_id() {
         // A forked child: it is the parent's, and its locks may be held.
         return Summary { why_empty: Some(forked::WHY_EMPTY.into()), ..summary };
     }

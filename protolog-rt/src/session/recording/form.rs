@@ -3,6 +3,7 @@
 use crate::clock;
 use crate::session::filter::Filter;
 use crate::sys::modules;
+use crate::sys::process::asked_id;
 use crate::sys::time::boot_id;
 use protolog_core::FillPolicy;
 use protolog_core::recorder::{
@@ -59,7 +60,7 @@ impl Layout {
         let [(_, realtime), (_, monotonic), (_, boottime)] = clock::snapshot();
         let header = Header {
             version: VERSION,
-            pid: std::process::id(),
+            pid: asked_id(),
             page: PAGE as u32,
             pages: (ring / PAGE) as u32,
             clock: if clock::uses_tsc() { ClockSource::Counter } else { ClockSource::Kernel },

@@ -16,7 +16,6 @@ use protolog_core::recorder::{
     TRACE_FILE_SIZE, other_losses_at,
 };
 use std::ops::Range;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -56,7 +55,7 @@ impl Progress {
 
     /// From the next generation on, the trace file is `path`, and earlier files report `reported`.
     pub(in crate::session) fn set_file(&mut self, path: &Path, reported: &[LossCount]) {
-        self.file = encode_file(path.as_os_str().as_bytes(), reported);
+        self.file = encode_file(path.as_os_str().as_encoded_bytes(), reported);
         self.lacks_file = [true; 2];
     }
 

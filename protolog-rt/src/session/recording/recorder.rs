@@ -23,16 +23,15 @@ use crate::sys::close_on_fork::CloseOnFork;
 use crate::sys::create::{PRIVATE, random};
 use crate::sys::fatal::SignalMarks;
 use crate::sys::mapping::Mapping;
+use crate::sys::process::asked_id;
 use crate::sys::thread::without_write_signals;
 use crate::sys::{file, process};
 use protolog_core::recorder::{
     EVENT_FILES_AT, MAX_EVENT_PATH, NEEDLESS, PINNED_RING_AT, RING_AT, SESSION_ID_AT,
 };
-use protolog_files::Location;
+use protolog_files::{FileExt, Location, Status};
 use protolog_shmem::{Buffer, Memory, PAGE};
 use std::fs::File;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::{io, iter};
@@ -196,7 +195,7 @@ impl Recorder {
     /// Has fatal signals leave marks from now on, for files beside `files`. `is_all`: the recording
     /// is there for nothing else.
     pub(in crate::session) fn mark_signals(&self, files: &Path, is_all: bool) -> Result<(), Error> {
-        let path = files.as_os_str().as_bytes();
+        let path = files.as_os_str().as_encoded_bytes();
         if path.len() > MAX_EVENT_PATH {
             return Err(failed(files)(io::Error::other("its path is too long for a recording")));
         }
@@ -228,7 +227,7 @@ impl Recorder {
 
     /// Returns whether somebody has deleted the file since it was made, once.
     pub(in crate::session) fn take_deletion(&self) -> bool {
-        let found = self.file.file.if_open().and_then(|file| file.metadata().ok());
+        let found = self.file.file.if_open().and_then(|file| Status::of(file).ok());
         found.is_some_and(|found| found.nlink() == 0)
             && !self.is_deletion_reported.swap(true, Ordering::Relaxed)
     }
@@ -274,7 +273,7 @@ fn create_in(
     path: &Path,
 ) -> Result<(CloseOnFork<File>, Location, PathBuf), Error> {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
-    let (program, pid) = (program(), std::process::id());
+    let (program, pid) = (program(), asked_id());
     let numbers = (0..NAMES).map(|_| NUMBER.fetch_add(1, Ordering::Relaxed).into());
     // A user who may make files there can have taken all of these names, but not one that nobody
     // knows in advance.

@@ -15,6 +15,7 @@ use crate::session::packets::dictionary::Dictionary;
 use crate::session::packets::process_packet::describe_process;
 use crate::sync::{AtomicU64, Ordering};
 use crate::sys::modules;
+use crate::sys::process::asked_id;
 use protolog_core::recorder::{
     LOSSES, LOSSES_AT, MAGIC, METADATA_LOST_AT, METADATA_USED_AT, OTHER_MESSAGE_COUNT_AT,
     WRITER_ENTRY_SIZE, loss_key, message_count_at, other_losses_at, pinned_message_count_at,
@@ -68,7 +69,7 @@ impl RecordingState {
         positions: Option<Memory>,
         store: Box<dyn MetadataStore>,
     ) -> Self {
-        let pid = std::process::id();
+        let pid = asked_id();
         let (metadata, writers) = (Mutex::default(), None);
         Self { pid, header, has_pinned, positions, metadata, store, writers }
     }
@@ -111,7 +112,7 @@ impl RecordingState {
 
     /// Makes it no recording any more, if it ends with the process: the session has ended.
     pub(in crate::session) fn end(&self) {
-        if !self.store.is_file() && self.pid == std::process::id() {
+        if !self.store.is_file() && self.pid == asked_id() {
             self.store(0, 0);
         }
     }
@@ -182,7 +183,7 @@ impl RecordingState {
     }
 
     fn with_metadata(&self, write: impl FnOnce(&mut Metadata, &mut dyn FnMut(&[u8]))) {
-        if self.pid != std::process::id() {
+        if self.pid != asked_id() {
             return;
         }
         let mut metadata = self.metadata();
@@ -234,7 +235,7 @@ impl message_table::MessageListener for RecordingState {
 
 impl Mirror for RecordingState {
     fn add(&self, group: u32, cause: Unwritten, count: u64) {
-        if self.pid != std::process::id() {
+        if self.pid != asked_id() {
             return;
         }
         let counter = self.counter(loss_key(group, cause.number()));

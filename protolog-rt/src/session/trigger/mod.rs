@@ -15,6 +15,7 @@
 //!
 //! Invariant: nothing is written on a thread of the program, and no error here ends anything.
 
+#[cfg_attr(not(unix), path = "family_here.rs")]
 pub(crate) mod family;
 pub(crate) mod files;
 pub(crate) mod message;

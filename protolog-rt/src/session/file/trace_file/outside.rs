@@ -16,10 +16,10 @@ use crate::session::packets::for_file::Seal;
 use crate::session::packets::gap::{Gap, records};
 use crate::session::packets::remains::Remains;
 use protolog_core::schema::packet;
+use protolog_files::Status;
 use protozero::wire::{WireType, tag};
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
-use std::os::unix::fs::MetadataExt;
 
 /// The losses by what somebody else does to a file.
 #[derive(Debug, Default)]
@@ -49,7 +49,7 @@ impl TraceFile {
         if self.start.is_some() || !self.linked || self.used > 0 || self.write_behind.is_some() {
             return None;
         }
-        let found = self.file.get().and_then(File::metadata).ok().filter(fs::Metadata::is_file)?;
+        let found = self.file.get().and_then(Status::of).ok().filter(Status::is_file)?;
         if found.nlink() == 0 {
             return Some(OutsideChange::Deleted);
         }
@@ -59,9 +59,7 @@ impl TraceFile {
         // A name that a file has until it is complete is not anybody's concern. A rename of the
         // directory does not move the file in it.
         let is_other = match self.place.as_ref()?.look() {
-            Ok(there) => {
-                (there.metadata().dev(), there.metadata().ino()) != (found.dev(), found.ino())
-            }
+            Ok(there) => there.identity() != found.identity(),
             Err(error) => error.kind() == io::ErrorKind::NotFound,
         };
         is_other.then_some(OutsideChange::Moved)
@@ -131,5 +129,5 @@ const CLOCKS: u8 = tag(packet::CLOCK_SNAPSHOT, WireType::Bytes) as u8;
 
 /// Returns the number of names that a file has.
 pub(super) fn links(file: &File) -> u64 {
-    file.metadata().map_or(1, |metadata| metadata.nlink())
+    Status::of(file).map_or(1, |found| found.nlink())
 }

@@ -1,50 +1,25 @@
-//! Loaded modules: the program and the libraries that it has loaded, with their notes and build
-//! ids; stack traces.
-//!
-//! The loader keeps the list of modules under a lock, which not every C library makes free in a
-//! forked child. So this library asks the loader, or the unwinder, which asks it too, only while it
-//! holds the *module list lock*, a [`ForkLock`].
+//! Modules in the ELF form, as the C library's loader lists them.
 //!
 //! Invariant: *loaded*: a [`Module`] lives only within the loader's callback, during which the
 //! module can't be unloaded.
 
-use super::fork::{ForkLock, Order};
+use super::{Found, lock_list};
+use crate::sys::sanitizer;
 use protolog_core::control::without_mark;
 use std::borrow::Cow;
 use std::ffi::{CStr, CString, OsStr, c_int, c_void};
 use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt as _;
 
-use std::sync::RwLockWriteGuard;
-
 #[cfg(target_pointer_width = "32")]
 use libc::Elf32_Phdr as Header;
 #[cfg(target_pointer_width = "64")]
 use libc::Elf64_Phdr as Header;
 
-/// The module list lock.
-static LIST: ForkLock<()> = ForkLock::new(Order::Modules, ());
-
-/// Takes the module list lock. A signal handler that interrupted its holder goes on without.
-fn lock_list() -> Option<RwLockWriteGuard<'static, ()>> {
-    LIST.lock_within_limit()
-}
-
 /// A loaded module.
-pub(super) struct Module<'a> {
+pub(in crate::sys) struct Module<'a> {
     info: &'a libc::dl_phdr_info,
     headers: &'a [Header],
-}
-
-/// The module that an address belongs to.
-#[derive(Debug)]
-pub(crate) struct Found {
-    /// The address that its own addresses are relative to.
-    pub(crate) base: usize,
-    /// Its path.
-    pub(crate) name: String,
-    /// Its build id; empty where it has none.
-    pub(crate) build_id: Vec<u8>,
 }
 
 /// Calls `f` with each segment of notes of each loaded module, while the module can't be unloaded.
@@ -156,7 +131,7 @@ impl<'a> Module<'a> {
     }
 
     /// The path, also of the program.
-    pub(super) fn name(&self) -> String {
+    pub(in crate::sys) fn name(&self) -> String {
         name_of(OsStr::from_bytes(self.path().to_bytes()))
     }
 
@@ -164,7 +139,7 @@ impl<'a> Module<'a> {
         self.headers.iter().filter(move |header| header.p_type == kind)
     }
 
-    pub(super) fn has(&self, address: usize) -> bool {
+    pub(in crate::sys) fn has(&self, address: usize) -> bool {
         let within = address.wrapping_sub(self.base());
         self.of_type(libc::PT_LOAD)
             .any(|load| within.wrapping_sub(load.p_vaddr as usize) < load.p_memsz as usize)
@@ -177,7 +152,7 @@ impl<'a> Module<'a> {
 
     /// The address and the bytes of each segment of notes that is aligned to so many bytes at
     /// least.
-    pub(super) fn note_segments_at(
+    pub(in crate::sys) fn note_segments_at(
         &self,
         alignment: usize,
     ) -> impl Iterator<Item = (usize, Cow<'a, [u8]>)> + use<'a, '_> {
@@ -198,7 +173,7 @@ impl<'a> Module<'a> {
             let start = std::ptr::with_exposed_provenance::<u8>(address);
             let length = notes.p_memsz as usize;
             // SAFETY: *loaded*: the bytes are part of a readable segment, which nothing writes.
-            (address, unsafe { super::sanitizer::readable(start, length) })
+            (address, unsafe { sanitizer::readable(start, length) })
         })
     }
 
@@ -208,7 +183,7 @@ impl<'a> Module<'a> {
 }
 
 /// Calls `f` with each loaded module, the program first, until it breaks.
-pub(super) fn visit(f: &mut dyn FnMut(&Module<'_>) -> ControlFlow<()>) {
+pub(in crate::sys) fn visit(f: &mut dyn FnMut(&Module<'_>) -> ControlFlow<()>) {
     unsafe extern "C" fn one(
         info: *mut libc::dl_phdr_info,
         _size: libc::size_t,
@@ -242,7 +217,7 @@ fn build_id(notes: &[u8]) -> Option<&[u8]> {
 /// Returns the description of the first of these ELF notes that has the name and the type, and its
 /// offset. A note is the sizes of name and description, type, name, description, each padded to 4
 /// bytes.
-pub(super) fn description<'a>(
+pub(in crate::sys) fn description<'a>(
     all: &'a [u8],
     wanted: &[u8],
     wanted_type: u32,
@@ -269,62 +244,10 @@ pub(super) fn description<'a>(
     }
 }
 
-/// The return addresses of a thread's calls, innermost first; of more than `N`, the innermost.
-#[derive(Debug)]
-pub(crate) struct Backtrace<const N: usize> {
-    addresses: [usize; N],
-    count: usize,
-}
-
-impl<const N: usize> Backtrace<N> {
-    /// That of the calling thread. Each address is within the call rather than behind it; the first
-    /// is in the caller.
-    #[inline(always)]
-    #[allow(clippy::inline_always)] // So that the first frame is the caller's.
-    pub(crate) fn here() -> Self {
-        let mut frames = Self { addresses: [0; N], count: 0 };
-        let _list = lock_list();
-        // SAFETY: the callback gets the frames that stand here, exclusively, and they live through
-        // the call.
-        unsafe { _Unwind_Backtrace(step::<N>, (&raw mut frames).cast()) };
-        frames
-    }
-
-    /// The addresses.
-    pub(crate) fn addresses(&self) -> &[usize] {
-        self.addresses.get(..self.count).unwrap_or_default()
-    }
-}
-
-// The standard library unwinds panics with it, so it is linked into every program.
-unsafe extern "C" {
-    fn _Unwind_Backtrace(
-        step: unsafe extern "C" fn(context: *mut c_void, data: *mut c_void) -> c_int,
-        data: *mut c_void,
-    ) -> c_int;
-    fn _Unwind_GetIP(context: *mut c_void) -> usize;
-}
-
-/// For `_Unwind_Backtrace`: adds a frame.
-unsafe extern "C" fn step<const N: usize>(context: *mut c_void, data: *mut c_void) -> c_int {
-    const GO_ON: c_int = 0;
-    const END_OF_STACK: c_int = 5;
-    // SAFETY: `here` passes this, exclusively, and it lives through the callback.
-    let frames = unsafe { &mut *data.cast::<Backtrace<N>>() };
-    // SAFETY: the unwinder passes its context.
-    let address = unsafe { _Unwind_GetIP(context) };
-    let Some(slot) = frames.addresses.get_mut(frames.count).filter(|_| address != 0) else {
-        return END_OF_STACK;
-    };
-    // The address is where the call returns to, which may be another line or function.
-    *slot = address - 1;
-    frames.count += 1;
-    GO_ON
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sys::modules::Backtrace;
 
     #[test]
     fn a_build_id_is_found_among_other_notes() {

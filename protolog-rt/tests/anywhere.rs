@@ -1,0 +1,192 @@
+//! What the runtime does on every system. This file needs the standard library and the reader
+//! alone, so it also runs on Windows and WASI: docs/guides/platforms.md says how.
+
+use protolog_reader::{Rendering, Trace};
+use protolog_rt::text::{RotatingFile, set_sink};
+use protolog_rt::{Error, Level, ProtoLogGroup, Session, Triggers, d, init, print_group, w};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+#[derive(ProtoLogGroup)]
+enum AnyLog {
+    Net,
+    Disk,
+}
+
+/// A new directory; of WASI, in the working directory, which it was given.
+fn new_directory() -> PathBuf {
+    let base = if cfg!(target_os = "wasi") { PathBuf::from(".") } else { std::env::temp_dir() };
+    let mut names = (0..).map(|number| base.join(format!("protolog-anywhere-{number}")));
+    names.find(|path| fs::create_dir(path).is_ok()).expect("a directory")
+}
+
+fn texts(path: &Path) -> Vec<String> {
+    let log = Trace::open(path).unwrap().read().unwrap();
+    assert!(log.is_complete(), "{}", path.display());
+    log.entries().map(|entry| entry.values().text(Rendering::default())).collect()
+}
+
+fn names(dir: &Path) -> Vec<String> {
+    let name = |entry: fs::DirEntry| entry.file_name().into_string().unwrap();
+    let mut names: Vec<_> = fs::read_dir(dir).unwrap().map(|entry| name(entry.unwrap())).collect();
+    names.sort();
+    names
+}
+
+/// One after the other, since a session records all of the process.
+#[test]
+fn all_that_every_system_has() {
+    let dir = new_directory();
+    a_session_writes_its_file(&dir.join("a b.pftrace"));
+    a_ring_has_snapshots(&dir);
+    settings_apply();
+    if !cfg!(target_family = "wasm") {
+        threads_have_their_own_names(&dir.join("threads.pftrace"));
+        segments_rotate(&dir);
+        events_have_files(&dir);
+    }
+    if cfg!(unix) {
+        recordings_complete_traces(&dir);
+    } else {
+        what_is_not_there_is_refused(&dir);
+    }
+    text_rotates(&dir);
+    // The last text file is open until the process ends; on Windows its directory stays so long.
+    let removed = fs::remove_dir_all(dir);
+    assert!(removed.is_ok() || cfg!(windows), "{removed:?}");
+}
+
+fn a_session_writes_its_file(path: &Path) {
+    for run in 1..=2 {
+        let session = Session::builder().file(path).enable_all().start().unwrap();
+        let in_use = Session::builder().file(path).start();
+        assert!(matches!(in_use, Err(Error::FileInUse { .. })), "{in_use:?}");
+        d!(AnyLog::Net, "sent %d bytes to %s in %.1f ms", 1500 + run, "example.org", 0.25);
+        w!(AnyLog::Disk, "/var is %s", if run == 1 { "full" } else { "empty" });
+        session.flush().unwrap();
+        assert_eq!(session.stop().unwrap().messages, 2);
+    }
+    // Over the file of the first run.
+    assert_eq!(texts(path), ["sent 1502 bytes to example.org in 0.2 ms", "/var is empty"]);
+}
+
+fn a_ring_has_snapshots(dir: &Path) {
+    let (snapshot, end) = (dir.join("snapshot.pftrace"), dir.join("ring.pftrace"));
+    let ring = Session::builder().file(&end).enable_all().keep_newest().buffer_size(1 << 16);
+    let session = ring.start().unwrap();
+    (0..50_000).for_each(|number| d!(AnyLog::Net, "message %d", number));
+    session.snapshot(&snapshot).unwrap();
+    w!(AnyLog::Disk, "the last one");
+    session.stop().unwrap();
+    let (before, after) = (texts(&snapshot), texts(&end));
+    assert_eq!(before.last().unwrap(), "message 49999");
+    assert_eq!(after.last().unwrap(), "the last one");
+    assert!(before.len() > 100 && before.len() < 50_000, "{}", before.len());
+}
+
+/// As a program begins. Where nobody can switch it, that is no error.
+fn settings_apply() {
+    init().unwrap();
+    assert!(protolog_rt::producer::status().last_error.is_none());
+}
+
+fn threads_have_their_own_names(path: &Path) {
+    let session = Session::builder().file(path).enable_all().start().unwrap();
+    let threads: Vec<_> = (0..8)
+        .map(|thread| {
+            let named = std::thread::Builder::new().name(format!("worker {thread}"));
+            let log = move || (0..2000).for_each(|it| d!(AnyLog::Net, "%d of %d", it, thread));
+            named.spawn(log).unwrap()
+        })
+        .collect();
+    for thread in threads {
+        thread.join().unwrap();
+    }
+    session.stop().unwrap();
+    let log = Trace::open(path).unwrap().read().unwrap();
+    assert!(log.is_complete());
+    for thread in 0..8 {
+        let name = format!("worker {thread}");
+        let of = log.entries().filter(|entry| entry.thread().name.as_deref() == Some(&*name));
+        let seen: Vec<_> = of.map(|entry| entry.values().text(Rendering::default())).collect();
+        let all: Vec<_> = (0..2000).map(|it| format!("{it} of {thread}")).collect();
+        assert!(seen == all, "{} messages of {name}", seen.len());
+    }
+}
+
+fn segments_rotate(dir: &Path) {
+    let segments = dir.join("segments");
+    fs::create_dir(&segments).unwrap();
+    let path = segments.join("app.pftrace");
+    let session = Session::builder().file(&path).enable_all();
+    let session = session.segment_bytes(100_000).keep_segments(3).start().unwrap();
+    for number in 0..40_000 {
+        d!(AnyLog::Net, "message %d of many", number);
+        if number % 1000 == 0 {
+            session.flush().unwrap();
+        }
+    }
+    session.stop().unwrap();
+    let names = names(&segments);
+    assert_eq!(names.len(), 4, "three, and the one that was written: {names:?}");
+    assert_eq!(texts(&segments.join(&names[3])).last().unwrap(), "message 39999 of many");
+}
+
+fn events_have_files(dir: &Path) {
+    let events = dir.join("events");
+    fs::create_dir(&events).unwrap();
+    let triggers = Triggers::to(events.join("app.pftrace"));
+    let session = Session::builder().enable_all().triggers(triggers).start().unwrap();
+    d!(AnyLog::Net, "connection %d is slow", 7);
+    session.trigger("slow connection").unwrap();
+    session.stop().unwrap();
+    let names = names(&events);
+    assert!(names.len() == 1 && names[0].starts_with("app.slow-connection.2"), "{names:?}");
+    assert!(texts(&events.join(&names[0])).contains(&"connection 7 is slow".to_owned()));
+}
+
+/// A recording is a mapped file, which is removed when its session ends.
+fn recordings_complete_traces(dir: &Path) {
+    let (path, recording) = (dir.join("recorded.pftrace"), dir.join("recorded.rec"));
+    let session = Session::builder().file(&path).enable_all().keep_newest();
+    let session = session.record_at(&recording).start().unwrap();
+    d!(AnyLog::Net, "message %d", 1);
+    let bytes = fs::read(&recording).unwrap();
+    let mut trace = Vec::new();
+    protolog_reader::Recording::parse(&bytes).unwrap().write(&mut trace).unwrap();
+    let log = Trace::from_bytes(trace).read().unwrap();
+    assert_eq!(log.entries().len(), 1, "it is there before the session ends");
+    session.stop().unwrap();
+    assert_eq!(texts(&path), ["message 1"]);
+    assert!(!recording.exists());
+}
+
+fn what_is_not_there_is_refused(dir: &Path) {
+    let builder = || Session::builder().file(dir.join("refused.pftrace")).enable_all();
+    let triggers = Triggers::to(dir.join("event.pftrace"));
+    let mut all = vec![("record", builder().record())];
+    if cfg!(target_family = "wasm") {
+        all.push(("triggers", Session::builder().enable_all().triggers(triggers)));
+        all.push(("segment_bytes", builder().segment_bytes(1 << 20)));
+    }
+    for (option, refused) in all {
+        let error = refused.start().unwrap_err();
+        assert_eq!(error.to_string(), format!("this system has no way to do `{option}`"));
+        assert!(error.help().starts_with("leave it out"));
+    }
+}
+
+/// The file is open when it gets another name.
+fn text_rotates(dir: &Path) {
+    let path = dir.join("text.log");
+    let file = Arc::new(RotatingFile::open(&path, 2000, 2).unwrap());
+    set_sink(Arc::clone(&file)).unwrap();
+    print_group(&AnyLog::Net, Some(Level::Debug));
+    (0..100).for_each(|number| d!(AnyLog::Net, "line %d", number));
+    assert!(protolog_rt::text::flush(std::time::Duration::from_secs(10)));
+    assert!(file.problem().is_none(), "{:?}", file.problem());
+    let newest = fs::read_to_string(&path).unwrap();
+    assert!(newest.ends_with("D Net     : line 99\n"), "{newest}");
+    assert!(names(dir).contains(&"text.log.1".to_owned()), "{:?}", names(dir));
+}
