@@ -15,9 +15,10 @@ use crate::args::values::NO_FORMAT;
 use crate::args::{Check, Completions, Generate, Man, Transform};
 use crate::command::transform;
 use crate::command::{
-    binary, check, configuration, diff, export, generate, init, lsp, merge, page, read_log, record,
-    recover, view,
+    binary, check, diff, export, generate, init, lsp, merge, page, read_log, recover, view,
 };
+#[cfg(unix)]
+use crate::command::{configuration, record};
 use crate::system::System;
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser, Subcommand};
@@ -55,6 +56,7 @@ enum Command {
     /// Show the log in a trace in the browser.
     View(view::ViewArgs),
     /// Record running programs by Perfetto's tracing service.
+    #[cfg(unix)]
     Record(record::RecordArgs),
     /// Make a trace from the recordings of dead processes.
     Recover(recover::RecoverArgs),
@@ -65,8 +67,10 @@ enum Command {
     /// Export logs for many machines: to tables for SQL engines, to OpenTelemetry
     Export(export::ExportArgs),
     /// List and switch the log groups of running programs
+    #[cfg(unix)]
     Configuration(configuration::ConfigurationArgs),
     /// Watch the log groups of running programs, and switch them
+    #[cfg(unix)]
     Top(configuration::TopArgs),
     /// Print the manual page, of the tool or of one command.
     Man(Man),
@@ -131,12 +135,15 @@ impl Command {
             Self::Lsp(args) => lsp::run(args, system),
             Self::ReadLog(args) => read_log::run(args, system),
             Self::View(args) => view::run(args, system),
+            #[cfg(unix)]
             Self::Record(args) => record::run(args, system),
             Self::Recover(args) => recover::run(args, system),
             Self::Merge(args) => merge::run(args, system),
             Self::Diff(args) => diff::run(args, system),
             Self::Export(args) => export::run(args, system),
+            #[cfg(unix)]
             Self::Configuration(args) => configuration::run(args, system),
+            #[cfg(unix)]
             Self::Top(args) => configuration::run_top(args, system),
             Self::Man(args) => page::manual(args, table(), system),
             Self::Completions(args) => page::completions(args, table(), system),

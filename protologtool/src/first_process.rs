@@ -5,12 +5,17 @@
 //!
 //! Invariant: a signal that this program's parent had it ignore, as `nohup` does, stays ignored.
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+#[cfg(unix)]
+use signal_hook::consts::SIGHUP;
+use signal_hook::consts::{SIGINT, SIGTERM};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
 
 /// The signals that ask a process to end.
-const SIGNALS: [i32; 3] = [SIGHUP, SIGINT, SIGTERM];
+#[cfg(unix)]
+pub(crate) const SIGNALS: [i32; 3] = [SIGHUP, SIGINT, SIGTERM];
+#[cfg(not(unix))]
+pub(crate) const SIGNALS: [i32; 2] = [SIGINT, SIGTERM];
 
 /// True as long as nothing else handles them.
 static IS_UNHANDLED: LazyLock<Arc<AtomicBool>> = LazyLock::new(|| Arc::new(AtomicBool::new(true)));

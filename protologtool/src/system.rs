@@ -13,7 +13,10 @@ mod file_source;
 mod found;
 mod locks;
 mod memory;
+#[cfg(unix)]
+mod neighbour;
 mod open_file;
+pub(crate) mod os;
 mod part_file;
 mod reader;
 mod real;
@@ -25,13 +28,15 @@ mod whole;
 
 pub use captured::Captured;
 pub(crate) use decoded::Decoded;
-pub(crate) use locks::has_record_lock;
+pub(crate) use locks::{has_record_lock, lock_record};
 pub use memory::Memory;
 pub use open_file::OpenFile;
 pub use part_file::PartFile;
 pub use reader::Reader;
 pub use real::Real;
-pub(crate) use spool::{Spool, unnamed_file};
+pub(crate) use spool::Spool;
+#[cfg(unix)]
+pub(crate) use spool::unnamed_file;
 pub use stamp::Stamp;
 
 use protolog_reader::{ByteSource, FoundRecording};

@@ -19,10 +19,10 @@
 
 use super::Failure;
 use crate::output::reason;
+use crate::system::os;
 use crate::system::{System, too_large};
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::io::{self, Read as _};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 /// The nesting limit of response files.
@@ -86,9 +86,9 @@ impl Expanded {
         open: &mut Vec<PathBuf>,
         system: &dyn System,
     ) -> Result<(), Failure> {
-        match arg.as_bytes() {
+        match arg.as_encoded_bytes() {
             [b'@', name @ ..] if !name.is_empty() => {
-                let path = PathBuf::from(OsStr::from_bytes(name));
+                let path = PathBuf::from(os::from_bytes(name));
                 self.add_file(path, origin, open, system)
             }
             _ => self.push(arg, origin),
@@ -137,7 +137,7 @@ impl Expanded {
         let file = self.file(&path);
         open.push(path);
         for Word { bytes, line, literal } in words {
-            let (arg, origin) = (OsString::from_vec(bytes), Some((file, line)));
+            let (arg, origin) = (os::from_bytes(&bytes), Some((file, line)));
             if literal {
                 self.push(arg, origin)?;
             } else {
@@ -226,6 +226,7 @@ mod tests {
     use super::*;
     use crate::system::Memory;
     use proptest::prelude::*;
+    use std::os::unix::ffi::OsStringExt;
 
     proptest! {
         /// Arguments that are quoted for a shell come back.

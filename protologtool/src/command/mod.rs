@@ -3,6 +3,7 @@
 pub(crate) mod binary;
 pub(crate) mod check;
 mod clashes;
+#[cfg(unix)]
 pub(crate) mod configuration;
 pub(crate) mod diff;
 pub(crate) mod export;
@@ -15,6 +16,7 @@ pub(crate) mod lsp;
 pub(crate) mod merge;
 pub(crate) mod page;
 pub(crate) mod read_log;
+#[cfg(unix)]
 pub(crate) mod record;
 pub(crate) mod recover;
 pub(crate) mod transform;

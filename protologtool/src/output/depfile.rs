@@ -8,7 +8,6 @@
 
 use crate::exit::Failure;
 use std::collections::HashSet;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// The makefile's content: the outputs depend on the inputs, of which each is named once.
@@ -33,7 +32,7 @@ pub(super) fn text(outputs: &[&Path], inputs: &[PathBuf]) -> Result<Vec<u8>, Fai
 /// `\` is itself except before what it protects, where it must be doubled.
 fn escape(path: &Path, out: &mut Vec<u8>) -> Result<(), Failure> {
     let mut backslashes = 0;
-    for byte in path.as_os_str().as_bytes() {
+    for byte in path.as_os_str().as_encoded_bytes() {
         match byte {
             // Nothing that is written for these is read alike by make and Ninja.
             b'\n' | b'\r' | b';' | b'|' | b'=' => {

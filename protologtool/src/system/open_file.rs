@@ -1,9 +1,8 @@
 //! A file that stays open, even when it is renamed or removed.
 
-use protolog_files::read_with_holes;
+use protolog_files::{Status, read_with_holes};
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 
 /// A regular file by its descriptor. It may grow.
 pub trait OpenFile {
@@ -19,8 +18,8 @@ pub trait OpenFile {
 
 impl OpenFile for File {
     fn id(&self) -> io::Result<(u64, u64)> {
-        let file = self.metadata()?;
-        Ok((file.dev(), file.ino()))
+        let found = Status::of(self)?;
+        Ok((found.dev(), found.ino()))
     }
 
     fn size(&self) -> io::Result<u64> {

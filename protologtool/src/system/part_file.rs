@@ -12,11 +12,10 @@
 //! - Until it is complete, only this user can read it.
 
 use super::staged::PRIVATE;
-use protolog_files::{Found, Location, Output};
+use protolog_files::{Found, Location, Output, set_mode};
 use std::ffi::OsString;
-use std::fs::{File, Permissions};
+use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// The most names that are tried.
@@ -80,7 +79,7 @@ impl PartFile {
 
     /// Moves it to its place, over what is there. After an error it keeps the name that it has.
     pub fn commit(self) -> io::Result<()> {
-        self.file.set_permissions(Permissions::from_mode(self.mode))?;
+        set_mode(&self.file, self.mode)?;
         self.place.check_file_or_missing()?;
         if !self.part.is_of(&self.file) {
             return Err(io::Error::new(io::ErrorKind::NotFound, "it was removed or renamed"));

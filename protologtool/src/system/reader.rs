@@ -7,14 +7,12 @@
 //! Invariant: a reader is for one run. If a directory is replaced meanwhile, files may be of the
 //! one that was there.
 
+#[cfg(unix)]
+use super::neighbour::Neighbour;
 use super::{Stamp, too_large, whole};
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, open, openat, stat, statat};
-use rustix::io::Errno;
-use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Bytes that most files fit into.
 const LEAST: usize = 64 << 10;
@@ -24,7 +22,8 @@ const LEAST: usize = 64 << 10;
 pub struct Reader {
     bytes: Vec<u8>,
     length: usize,
-    directory: Option<(PathBuf, OwnedFd)>,
+    #[cfg(unix)]
+    neighbour: Neighbour,
 }
 
 impl Reader {
@@ -63,20 +62,22 @@ impl Reader {
     }
 
     /// The stamp of a regular file of the real file system.
+    #[cfg(unix)]
     pub(super) fn stamp(&mut self, path: &Path) -> Option<Stamp> {
-        let found = match self.place(path) {
-            Some((directory, name)) => statat(directory, name, AtFlags::empty()),
-            None => stat(path),
-        };
-        let file = found.ok().filter(|file| FileType::from_raw_mode(file.st_mode).is_file())?;
-        let nanoseconds =
-            |seconds: i64, rest: i64| seconds.checked_mul(1_000_000_000)?.checked_add(rest);
-        Some(Stamp {
-            file: (file.st_dev, file.st_ino),
-            size: file.st_size as u64,
-            modified: nanoseconds(file.st_mtime, file.st_mtime_nsec as i64)?,
-            changed: nanoseconds(file.st_ctime, file.st_ctime_nsec as i64)?,
-        })
+        self.neighbour.stamp(path)
+    }
+
+    #[cfg(not(unix))]
+    #[allow(clippy::unused_self)] // As on Unix.
+    pub(super) fn stamp(&mut self, path: &Path) -> Option<Stamp> {
+        let found = protolog_files::look(path).ok().filter(protolog_files::Status::is_file)?;
+        let metadata = std::fs::metadata(path).ok()?;
+        let since = |time: std::time::SystemTime| time.duration_since(std::time::UNIX_EPOCH).ok();
+        let nanoseconds = |time| i64::try_from(since(time)?.as_nanos()).ok();
+        let modified = nanoseconds(metadata.modified().ok()?)?;
+        let file = (found.dev(), found.ino());
+        // A change of anything else than the content is not told.
+        Some(Stamp { file, size: found.len(), modified, changed: modified })
     }
 
     /// The file at `path`, and its size.
@@ -93,41 +94,24 @@ impl Reader {
         Ok((file, metadata.len()))
     }
 
-    /// A file of the directory at hand. One look less than at any path: it was found as a file or
-    /// named by whoever runs the program, so only a link can lead to a device, whose opening could
-    /// have effects.
+    #[cfg(unix)]
     fn open_neighbour(&mut self, path: &Path) -> Option<File> {
-        let (directory, name) = self.place(path)?;
-        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-        let opened = match openat(directory, name, flags | OFlags::NOFOLLOW, Mode::empty()) {
-            Err(Errno::LOOP) => {
-                let is_file = |file: Stat| FileType::from_raw_mode(file.st_mode).is_file();
-                let target = statat(directory, name, AtFlags::empty()).is_ok_and(is_file);
-                target.then(|| openat(directory, name, flags, Mode::empty()).ok())?
-            }
-            opened => opened.ok(),
-        };
-        opened.map(File::from)
+        self.neighbour.open(path)
     }
 
-    /// The directory that a file is in, and its name there.
-    fn place<'p>(&mut self, path: &'p Path) -> Option<(&OwnedFd, &'p OsStr)> {
-        let (parent, name) = (path.parent()?, path.file_name()?);
-        let is_known = |known: &PathBuf| known.as_os_str() == parent.as_os_str();
-        if !self.directory.as_ref().is_some_and(|(known, _)| is_known(known)) {
-            let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-            let place = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
-            let opened = open(place, flags, Mode::empty()).ok();
-            self.directory = opened.map(|directory| (parent.to_path_buf(), directory));
-        }
-        self.directory.as_ref().map(|(_, directory)| (directory, name))
+    #[cfg(not(unix))]
+    #[allow(clippy::unused_self)] // As on Unix.
+    fn open_neighbour(&mut self, _: &Path) -> Option<File> {
+        None
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::fs::{FileType, Mode};
     use std::fs;
+    use std::path::PathBuf;
 
     #[test]
     fn files_are_found_wherever_the_last_one_was() {

@@ -5,17 +5,18 @@ use super::file_source::FileSource;
 use super::reopened::ReopenedFile;
 use super::{
     DirectoryEntry, Fill, Lock, MOST_HELD, OpenFile, OutputDirectory, PartFile, Reader, Staged,
-    Stamp, System, found, has_record_lock, join, staged, too_large, whole,
+    Stamp, System, found, has_record_lock, join, os, staged, too_large, whole,
 };
 use crate::colors::COLORS;
 use protolog_core::escape::controls_output;
-use protolog_files::{Directory, Found, Location, Output, Refused, Root, Tree, read_with_holes};
+use protolog_files::{
+    Directory, Found, Location, Output, Refused, Root, Status, Tree, look, read_with_holes,
+};
 use protolog_reader::{ByteSource, FoundRecording};
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata, TryLockError};
 use std::io::{self, IsTerminal, Read, Write};
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -32,7 +33,7 @@ impl System for Real {
     fn read_large(&self, path: &Path) -> io::Result<Vec<u8>> {
         // Of the one who asks, whatever its size; a device that never ends is none.
         let kind = fs::metadata(path)?.file_type();
-        let is_pipe = kind.is_fifo() && !found::is_found(path);
+        let is_pipe = os::is_pipe(kind) && !found::is_found(path);
         if is_pipe || whole::is_own_descriptor(path) {
             let mut bytes = Vec::new();
             File::open(path)?.read_to_end(&mut bytes)?;
@@ -47,7 +48,7 @@ impl System for Real {
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn Read>> {
         // As `read_large`.
-        let is_pipe = fs::metadata(path)?.file_type().is_fifo() && !found::is_found(path);
+        let is_pipe = os::is_pipe(fs::metadata(path)?.file_type()) && !found::is_found(path);
         Ok(Box::new(if is_pipe { File::open(path)? } else { whole::open(path)? }))
     }
 
@@ -70,13 +71,12 @@ impl System for Real {
 
     fn most_held(&self) -> usize {
         // Half of what this process may have: there are other files than those of the set.
-        let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
-        limit.map_or(MOST_HELD, |limit| MOST_HELD.min((limit / 2) as usize))
+        os::most_files().map_or(MOST_HELD, |limit| MOST_HELD.min((limit / 2) as usize))
     }
 
     fn read_named(&self, path: &Path, by: &Path, most: u64) -> io::Result<Vec<u8>> {
         let refused = || io::Error::from(io::ErrorKind::PermissionDenied);
-        let owner = |metadata: Metadata| metadata.is_file().then(|| metadata.uid());
+        let owner = |metadata: Metadata| metadata.is_file().then(|| os::owner(&metadata));
         // Before it is opened: to open a device may have effects.
         let by = owner(fs::symlink_metadata(by)?).ok_or_else(refused)?;
         owner(fs::symlink_metadata(path)?).filter(|it| *it == by).ok_or_else(refused)?;
@@ -87,7 +87,7 @@ impl System for Real {
 
     fn read_recording(&self, recording: &Path, trace: &Path, most: u64) -> io::Result<Vec<u8>> {
         let file = Location::of(recording)?.open_regular()?;
-        if file.metadata()?.uid() != fs::metadata(trace)?.uid() {
+        if os::owner(&file.metadata()?) != os::owner(&fs::metadata(trace)?) {
             return Err(io::ErrorKind::PermissionDenied.into());
         }
         read_with_holes(&file, 0, most)
@@ -129,15 +129,12 @@ impl System for Real {
     }
 
     fn file_id(&self, path: &Path) -> io::Result<(u64, u64)> {
-        let file = fs::metadata(path)?;
-        Ok((file.dev(), file.ino()))
+        let found = look(path)?;
+        Ok((found.dev(), found.ino()))
     }
 
     fn version(&self, path: &Path) -> String {
-        let of = |file: Metadata| {
-            format!("{:x}.{:x}.{:x}.{:x}", file.ino(), file.len(), file.mtime(), file.mtime_nsec())
-        };
-        fs::metadata(path).map(of).unwrap_or_default()
+        fs::metadata(path).map(|found| os::version(&found)).unwrap_or_default()
     }
 
     fn stamp(&self, path: &Path, reader: &mut Reader) -> Option<Stamp> {
@@ -146,7 +143,7 @@ impl System for Real {
 
     fn directory(&self, path: &Path) -> Option<(u64, u64)> {
         let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
-        let directory = fs::metadata(path).ok().filter(Metadata::is_dir)?;
+        let directory = look(path).ok().filter(Status::is_dir)?;
         Some((directory.dev(), directory.ino()))
     }
 
@@ -251,7 +248,7 @@ impl System for Real {
     }
 
     fn mode(&self, path: &Path) -> io::Result<u32> {
-        Ok(fs::metadata(path)?.mode() & 0o7777)
+        Ok(look(path)?.mode() & 0o7777)
     }
 
     fn output_directory(

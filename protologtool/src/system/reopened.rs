@@ -10,7 +10,6 @@ use super::{OpenFile, found};
 use protolog_reader::ByteSource;
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::DirEntryExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -47,7 +46,7 @@ impl ReopenedFile {
         }
         let directory = path.parent().filter(|parent| *parent != Path::new(""));
         for entry in fs::read_dir(directory.unwrap_or(Path::new(".")))?.flatten() {
-            if entry.ino() == self.id.1
+            if may_be(&entry, self.id.1)
                 && let Some(file) = open(&entry.path())
             {
                 *path = entry.path();
@@ -56,6 +55,17 @@ impl ReopenedFile {
         }
         Err(io::Error::new(io::ErrorKind::NotFound, "it was removed or replaced meanwhile"))
     }
+}
+
+/// Returns whether an entry may be the file of this number, which Windows does not say.
+#[cfg(unix)]
+fn may_be(entry: &fs::DirEntry, number: u64) -> bool {
+    std::os::unix::fs::DirEntryExt::ino(entry) == number
+}
+
+#[cfg(not(unix))]
+fn may_be(_: &fs::DirEntry, _: u64) -> bool {
+    true
 }
 
 impl ByteSource for ReopenedFile {

@@ -5,6 +5,7 @@
 //!
 //! Invariant: nobody else can open the file, and it is gone when the value is.
 
+use super::os;
 use protolog_reader::{ByteSource, FileBytes};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -36,8 +37,7 @@ impl Spool {
 
     /// The bytes that are free where the file is.
     pub(crate) fn room() -> u64 {
-        let found = rustix::fs::statvfs(std::env::temp_dir());
-        found.map_or(0, |found| found.f_bavail.saturating_mul(found.f_frsize))
+        os::room_for_temporary_files()
     }
 
     /// The bytes that were written, for a caller that reads parts of them.

@@ -3,10 +3,9 @@
 //! protolog-files says what may be written, and how a file is kept until it is complete.
 
 use super::{Fill, Staged};
-use protolog_files::{Found, Location, Output, StagedFile};
-use std::fs::{File, Permissions};
+use protolog_files::{Found, Location, Output, StagedFile, Status, set_mode};
+use std::fs::File;
 use std::io::{self, BufWriter, Cursor, Write};
-use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 use std::path::Path;
 
 /// The prefix of the names of unfinished files.
@@ -41,13 +40,26 @@ pub(super) fn stage(
 /// See [`System::stage_change`](super::System::stage_change).
 pub(super) fn stage_change(path: &Path, content: &[u8]) -> io::Result<Box<dyn Staged>> {
     let place = Location::of(path)?;
-    let old = place.open_to_change()?.metadata()?;
+    let old = place.open_to_change()?;
     let (staged, file) = StagedFile::new(&place, PREFIX, PRIVATE)?;
-    if file.metadata()?.gid() != old.gid() {
-        fchown(&file, None, Some(old.gid()))?;
-    }
-    write(file, Some(old.mode() & 0o7777), &mut |sink| sink.write_all(content))?;
+    give_group(&file, &old)?;
+    let mode = Status::of(&old)?.mode() & 0o7777;
+    write(file, Some(mode), &mut |sink| sink.write_all(content))?;
     Ok(Box::new(InPlace { staged, place }))
+}
+
+/// Gives a file the group of another one.
+#[cfg(unix)]
+fn give_group(file: &File, other: &File) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt, fchown};
+    let group = other.metadata()?.gid();
+    if file.metadata()?.gid() == group { Ok(()) } else { fchown(file, None, Some(group)) }
+}
+
+#[cfg(not(unix))]
+#[allow(clippy::unnecessary_wraps)] // As on Unix.
+fn give_group(_: &File, _: &File) -> io::Result<()> {
+    Ok(())
 }
 
 pub(super) fn write(file: File, mode: Option<u32>, fill: &mut Fill<'_>) -> io::Result<()> {
@@ -55,7 +67,7 @@ pub(super) fn write(file: File, mode: Option<u32>, fill: &mut Fill<'_>) -> io::R
     fill(&mut sink)?;
     let file = sink.into_inner().map_err(io::IntoInnerError::into_error)?;
     match mode {
-        Some(mode) => file.set_permissions(Permissions::from_mode(mode)),
+        Some(mode) => set_mode(&file, mode),
         None => Ok(()),
     }
 }

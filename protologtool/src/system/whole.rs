@@ -8,8 +8,8 @@
 
 use super::{found, too_large};
 use protolog_files::read_with_holes;
+#[cfg(unix)]
 use rustix::fs::{Mode, OFlags};
-use rustix::io::Errno;
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -65,18 +65,38 @@ pub(super) fn open(path: &Path) -> io::Result<File> {
     }
     // To open a device may have effects.
     check(&path.metadata()?)?;
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+    let file = open_without_waiting(path)?;
     // By now it may be something else.
     check(&file.metadata()?)?;
     Ok(file)
+}
+
+#[cfg(unix)]
+fn open_without_waiting(path: &Path) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    Ok(File::from(rustix::fs::open(path, flags, Mode::empty())?))
+}
+
+#[cfg(not(unix))]
+fn open_without_waiting(path: &Path) -> io::Result<File> {
+    File::open(path)
+}
+
+#[cfg(unix)]
+fn is_directory() -> io::Error {
+    rustix::io::Errno::ISDIR.into()
+}
+
+#[cfg(not(unix))]
+fn is_directory() -> io::Error {
+    io::ErrorKind::IsADirectory.into()
 }
 
 /// An error for anything but a regular file.
 pub(super) fn check(found: &Metadata) -> io::Result<()> {
     match found.file_type() {
         kind if kind.is_file() => Ok(()),
-        kind if kind.is_dir() => Err(io::Error::from_raw_os_error(Errno::ISDIR.raw_os_error())),
+        kind if kind.is_dir() => Err(is_directory()),
         _ => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file")),
     }
 }

@@ -45,7 +45,7 @@ const ALLOWED: [(&str, &str, &str); 17] = [
         "makes it, for its user only",
     ),
     ("protologtool/src/command/view/opening/redirect.rs", "OpenOptions", "a new file in it"),
-    ("protologtool/src/system/reader.rs", "OFlags", "reads"),
+    ("protologtool/src/system/neighbour.rs", "OFlags", "reads"),
     ("protozero-build/src/config.rs", "fs::write", "code, in a build's own directory"),
     ("protologtool/src/system/whole.rs", "OFlags", "reads"),
     ("protologtool/src/system/spool.rs", "tempfile", "a file without a name"),

@@ -9,7 +9,6 @@ use crate::output::cant_read;
 use crate::system::System;
 use std::cell::OnceCell;
 use std::collections::HashSet;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// The sources that the arguments name, in their order; those of a directory in the order of their
@@ -39,7 +38,9 @@ pub(super) fn files(
         }
         let given = given.get_or_init(|| named.iter().map(PathBuf::as_path).collect());
         let mut found = walk(path, output.as_deref(), system)?;
-        found.sort_unstable_by(|a, b| a.as_os_str().as_bytes().cmp(b.as_os_str().as_bytes()));
+        found.sort_unstable_by(|a, b| {
+            a.as_os_str().as_encoded_bytes().cmp(b.as_os_str().as_encoded_bytes())
+        });
         if named.len() > 1 {
             found.retain(|file| !given.contains(file.as_path()) && walked.insert(file.clone()));
         }

@@ -4,15 +4,13 @@
 
 use crate::exit::Failure;
 use crate::output::cant_read;
-use crate::system::System;
+use crate::system::{System, os};
 use object::LittleEndian;
 use object::elf::{ELF_NOTE_CORE, ET_CORE, FileHeader64, NT_FILE, PT_LOAD, PT_NOTE};
 use object::read::ReadCache;
 use object::read::elf::{FileHeader, ProgramHeader};
 use protolog_reader::{ByteSource, ProcessMemory};
-use std::ffi::OsStr;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// The largest notes that are read, in bytes: the kernel writes a few MiB at most for the files,
@@ -193,7 +191,7 @@ fn mapped_files(note: &[u8]) -> Vec<PathBuf> {
     let names = count.checked_mul(24).and_then(|size| size.checked_add(16));
     let names = names.and_then(|at| note.get(usize::try_from(at).ok()?..)).unwrap_or_default();
     let names = names.split(|byte| *byte == 0).take(count as usize);
-    names.map(|name| PathBuf::from(OsStr::from_bytes(name))).collect()
+    names.map(|name| PathBuf::from(os::from_bytes(name))).collect()
 }
 
 /// A source that `object` can read.

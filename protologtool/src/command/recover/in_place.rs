@@ -18,15 +18,12 @@ use crate::exit::Failure;
 use crate::logs::rescue::{TRACE, no_recording, nothing_left, still_written};
 use crate::logs::segment_names::{Segment, is_part};
 use crate::output::{cant_read, cant_write, reason};
-use crate::system::{System, has_record_lock};
-use protolog_files::{Access, Directory, Entry, read_with_holes};
+use crate::system::{System, has_record_lock, lock_record, os};
+use protolog_files::{Access, Directory, Entry, FileExt, Status, read_with_holes, set_mode};
 use protolog_reader::{FatalSignal, Recording, Recovered, TraceFile, complete, session_id};
-use rustix::fs::{FlockOperation, fcntl_lock};
-use rustix::io::Errno;
 use std::ffi::OsString;
-use std::fs::{self, File, Permissions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{self, Read};
-use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -103,10 +100,10 @@ impl FoundFile {
             }
             opened => return opened,
         };
-        let mode = marked.metadata()?.mode() & 0o7777;
-        marked.set_permissions(Permissions::from_mode(mode | 0o200))?;
+        let mode = Status::of(&marked)?.mode() & 0o7777;
+        set_mode(&marked, mode | 0o200)?;
         let opened = self.open(Access::ReadWrite);
-        marked.set_permissions(Permissions::from_mode(mode))?;
+        set_mode(&marked, mode)?;
         opened
     }
 
@@ -167,14 +164,13 @@ fn find_of_recording(path: &Path) -> Result<(Left, Recovered), Failure> {
         let text = format!("`{shown}` {what}, so the trace file that it names is left alone");
         Failure::new(text).help(help)
     };
-    let user = fs::metadata("/proc/self").map_err(|error| cant_read(Path::new("/proc"), &error))?;
     // It was a regular file a moment ago, by way of a link if there is one.
     let place = FoundFile::find(path, false).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => cant_read(path, &error),
         _ if protolog_files::Refused::of(&error).is_some() => cant_read(path, &error),
         _ => left_alone("is a link"),
     })?;
-    if place.entry.owner() != user.uid() {
+    if place.entry.owner() != os::user() {
         return Err(left_alone("belongs to another user"));
     }
     let (recording, bytes) = lock_recording(place, path)?.ok_or_else(completes_nothing)?;
@@ -263,7 +259,7 @@ impl Incomplete {
             self.trace.set_len(self.valid)?;
             self.trace.write_all_at(&self.rest, self.valid)?;
             if let Some(mode) = mode {
-                self.trace.set_permissions(Permissions::from_mode(mode))?;
+                set_mode(&self.trace, mode)?;
             }
             self.trace.sync_data()
         };
@@ -325,18 +321,17 @@ fn lock_recording(
 /// is enough that nobody has the lock of those who write it. The recording, which is private, keeps
 /// away other programs that complete it.
 fn lock_trace(trace: &File) -> bool {
-    let is_shared = trace.metadata().map_or(true, |found| found.mode() & 0o077 != 0);
+    let is_shared = Status::of(trace).map_or(true, |found| found.mode() & 0o077 != 0);
     let is_marked = matches!(trace.try_lock(), Err(TryLockError::WouldBlock));
-    let lock = |kind| !matches!(fcntl_lock(trace, kind), Err(Errno::AGAIN | Errno::ACCESS));
-    let is_locked = lock(FlockOperation::NonBlockingLockExclusive)
-        || is_shared && lock(FlockOperation::NonBlockingLockShared);
+    let is_locked = lock_record(trace, true) || is_shared && lock_record(trace, false);
     is_locked && (is_shared || !is_marked)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::symlink;
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::{PermissionsExt, symlink};
 
     #[test]
     fn a_reader_keeps_nobody_from_completing_a_trace() {

@@ -10,15 +10,14 @@
 use crate::args::values::age;
 use crate::exit::{Exit, Failure};
 use crate::output::{cant_read, reason};
-use crate::system::{System, has_record_lock};
-use protolog_files::{Access, Directory, Identity, read_with_holes};
+use crate::system::{System, has_record_lock, os};
+use protolog_files::{Access, Directory, FileExt, Identity, read_with_holes};
 use protolog_reader::{Recording, Times, Trace, printable, printable_json};
 use serde::Serialize;
 use std::ffi::OsString;
-use std::fs::{self, File, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use unicode_width::UnicodeWidthStr;
@@ -113,12 +112,11 @@ impl Inventory {
     pub(super) fn run(&self, places: &[PathBuf], system: &dyn System) -> Result<Exit, Failure> {
         let default = [PathBuf::from(DIRECTORY)];
         let places = if places.is_empty() { &default } else { places };
-        let user =
-            fs::metadata("/proc/self").map_err(|error| cant_read(Path::new("/proc"), &error))?;
+        let user = os::user();
         let (mut rows, mut exit) = (Vec::new(), Exit::Done);
         for place in find(places)? {
             // Most files in a directory are none; one that vanishes meanwhile is none either.
-            let Some(mut found) = OpenRecording::open(&place, user.uid()) else {
+            let Some(mut found) = OpenRecording::open(&place, user) else {
                 continue;
             };
             if self.prune {
@@ -207,7 +205,7 @@ impl<'a> OpenRecording<'a> {
             program: program.map(str::to_owned),
             started: i64::try_from(header.realtime).ok().and_then(Times::utc_date),
             idle_seconds: SystemTime::now().duration_since(last).unwrap_or_default().as_secs(),
-            bytes: metadata.blocks() * 512,
+            bytes: os::bytes_on_disk(&metadata),
             messages: report.messages,
             trace: recording.trace().map(|trace| trace.path.to_string_lossy().into_owned()),
             removed: None,
@@ -287,7 +285,8 @@ fn table(rows: &[Listed]) -> String {
 mod tests {
     use super::*;
     use protolog_core::recorder::{BuildId, ClockSource, Header, MAGIC, RING_AT, VERSION};
-    use std::os::unix::fs::symlink;
+    use std::fs;
+    use std::os::unix::fs::{MetadataExt, symlink};
 
     /// A recording without messages.
     fn recording() -> Vec<u8> {

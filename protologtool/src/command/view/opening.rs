@@ -108,7 +108,12 @@ impl Opening {
 }
 
 fn start_browser(file: &Path, failed: impl FnOnce() + Send + 'static) -> bool {
-    let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let program = match std::env::consts::OS {
+        "macos" => "open",
+        // It gives a page to the browser.
+        "windows" => "explorer",
+        _ => "xdg-open",
+    };
     let null = Stdio::null;
     let mut command = Command::new(program);
     let child = command.arg(file).stdin(null()).stdout(null()).stderr(null()).spawn();

@@ -7,7 +7,9 @@
 use crate::output::reason;
 use crate::system::System;
 use signal_hook::SigId;
-use signal_hook::consts::{SIGINT, SIGQUIT};
+use signal_hook::consts::SIGINT;
+#[cfg(unix)]
+use signal_hook::consts::SIGQUIT;
 use std::cell::RefCell;
 use std::io::{self, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -21,6 +23,12 @@ const VARIABLES: [&str; 2] = ["PROTOLOG_PAGER", "PAGER"];
 /// The options of `less`, by its variable, unless the user has some: quit if all fits on the
 /// screen, show colours and links, leave the text there.
 const LESS: (&str, &str) = ("LESS", "FRX");
+
+/// The signals that are the pager's.
+#[cfg(unix)]
+const SIGNALS: [i32; 2] = [SIGINT, SIGQUIT];
+#[cfg(not(unix))]
+const SIGNALS: [i32; 1] = [SIGINT];
 
 /// The way of output to the terminal.
 pub(crate) struct Pager<'a> {
@@ -86,7 +94,7 @@ impl Process {
                 // With a handler, as the pager would inherit that they are ignored.
                 let flag = Arc::new(AtomicBool::new(false));
                 let handle = |signal| signal_hook::flag::register(signal, flag.clone()).ok();
-                let signals = [SIGINT, SIGQUIT].into_iter().filter_map(handle).collect();
+                let signals = SIGNALS.into_iter().filter_map(handle).collect();
                 Some(Self { child, input, signals })
             }
             Err(error) => {

@@ -7,6 +7,7 @@
 //! room counts as missing.
 
 use super::images::Images;
+use crate::system::os;
 use addr2line::{Context, Frame, LookupContinuation as _, LookupResult, SplitDwarfLoad};
 use gimli::{
     AbbreviationsCacheStrategy, Dwarf, DwarfPackage, EndianArcSlice, Reader as _, RunTimeEndian,
@@ -15,8 +16,6 @@ use gimli::{
 use object::read::{CompressionFormat, File};
 use object::{Object as _, ObjectSection as _};
 use protolog_reader::inflated;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -88,7 +87,7 @@ impl Image {
         }
         let mut path = PathBuf::new();
         for part in [load.comp_dir.as_ref(), Some(load.path.as_ref()?)].into_iter().flatten() {
-            path.push(OsStr::from_bytes(&part.to_slice().ok()?));
+            path.push(os::from_bytes(&part.to_slice().ok()?));
         }
         let bytes = images.read(&path).ok()?;
         let file = File::parse(&*bytes).ok()?;

@@ -9,6 +9,7 @@
 
 use crate::exit::Failure;
 use crate::output::reason;
+use crate::system::os;
 use protolog_files::{Root, open_regular_file};
 use std::cell::Cell;
 use std::io::{self, Read};
@@ -33,7 +34,7 @@ impl Images {
     pub(super) fn new(root: Option<&Path>) -> Result<Self, Failure> {
         let left = Cell::new(MOST);
         let Some(path) = root else {
-            if rustix::process::geteuid().is_root() {
+            if os::is_root() {
                 let message = "can't open the programs and libraries that a trace names as root";
                 return Err(Failure::new(message).help(
                     "name the directory that they are in by `--symbolize-root`, such as `/`, or run it as another user",

@@ -10,6 +10,7 @@
 //! - A connection that has proven nothing has [`STRANGER`] in all. One that has is closed when
 //!   nothing is written and nothing asked for [`IDLE`].
 
+use crate::system::os;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -92,7 +93,7 @@ impl Comer {
     /// This user, if there is one, at this address.
     pub(super) fn new(user: Option<u32>, address: IpAddr) -> Self {
         match user {
-            Some(user) if user == rustix::process::geteuid().as_raw() => Self::Own,
+            Some(user) if user == os::user() => Self::Own,
             Some(user) => Self::Other(user),
             None => Self::Unknown(address),
         }

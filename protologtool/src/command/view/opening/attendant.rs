@@ -11,11 +11,16 @@ use super::Opening;
 use crate::exit::Failure;
 use crate::first_process;
 use crate::system::System;
+#[cfg(unix)]
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+#[cfg(unix)]
 use rustix::process::getpgrp;
+#[cfg(unix)]
 use rustix::termios::{isatty, tcgetpgrp};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use std::io::{self, Read, Write, stdin};
+use std::io;
+#[cfg(unix)]
+use std::io::{Read, Write, stdin};
+#[cfg(unix)]
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -37,6 +42,7 @@ pub(super) enum Event {
     NoBrowser = b'n' as isize,
 }
 
+#[cfg(unix)]
 pub(super) struct Attendant {
     events: UnixStream,
     to: UnixStream,
@@ -44,13 +50,54 @@ pub(super) struct Attendant {
     reads_input: bool,
 }
 
+/// Where a terminal and a channel can't be waited for at once: Enter is not read.
+#[cfg(not(unix))]
+pub(super) struct Attendant {
+    events: std::sync::mpsc::Receiver<u8>,
+    to: std::sync::mpsc::Sender<u8>,
+    signal: Arc<AtomicUsize>,
+}
+
+#[cfg(not(unix))]
+impl Attendant {
+    pub(super) fn new() -> Result<Self, Failure> {
+        let made = || -> io::Result<Self> {
+            let (to, events) = std::sync::mpsc::channel();
+            let signal = Arc::new(AtomicUsize::new(0));
+            first_process::handle_signals();
+            for number in first_process::not_ignored(first_process::SIGNALS) {
+                signal_hook::flag::register_usize(number, signal.clone(), number as usize)?;
+            }
+            Ok(Self { events, to, signal })
+        };
+        made().map_err(|error| Failure::new(format!("can't wait for signals: {error}")))
+    }
+
+    /// A function that sends an event.
+    pub(super) fn waker(&self, event: Event) -> impl FnOnce() + Send + use<> {
+        let to = self.to.clone();
+        move || {
+            // The receiver is there as long as the server is.
+            let _ = to.send(event as u8);
+        }
+    }
+
+    /// Waits for an event, and returns it, and that nobody has pressed Enter.
+    fn wait(&mut self) -> (Option<u8>, bool) {
+        let event = self.events.recv_timeout(LOOK).ok();
+        let is_signal = self.signal.load(Ordering::SeqCst) != 0;
+        (event.or(is_signal.then_some(SIGNAL)), false)
+    }
+}
+
+#[cfg(unix)]
 impl Attendant {
     pub(super) fn new() -> Result<Self, Failure> {
         let made = || -> io::Result<Self> {
             let (events, to) = UnixStream::pair()?;
             let signal = Arc::new(AtomicUsize::new(0));
             first_process::handle_signals();
-            for number in first_process::not_ignored([SIGHUP, SIGINT, SIGTERM]) {
+            for number in first_process::not_ignored(first_process::SIGNALS) {
                 signal_hook::flag::register_usize(number, signal.clone(), number as usize)?;
                 signal_hook::low_level::pipe::register(number, to.try_clone()?)?;
             }
@@ -68,6 +115,28 @@ impl Attendant {
         }
     }
 
+    /// Waits for an event, and returns it, and whether the user has pressed Enter.
+    fn wait(&mut self) -> (Option<u8>, bool) {
+        let input = stdin();
+        let is_in_front = self.reads_input && tcgetpgrp(&input).is_ok_and(|it| it == getpgrp());
+        let mut fds = vec![PollFd::new(&self.events, PollFlags::IN)];
+        if is_in_front {
+            fds.push(PollFd::new(&input, PollFlags::IN));
+        }
+        let time = Timespec { tv_sec: LOOK.as_secs() as i64, tv_nsec: 0 };
+        let _ = poll(&mut fds, Some(&time));
+        let is_ready = |at: usize| fds.get(at).is_some_and(|it| !it.revents().is_empty());
+        let (has_event, has_input) = (is_ready(0), is_ready(1));
+        let mut byte = [0];
+        let event = has_event.then(|| self.events.read(&mut byte).is_ok().then_some(byte[0]));
+        let mut line = [0; 1024];
+        let read = if has_input { rustix::io::read(&input, &mut line).unwrap_or(0) } else { 0 };
+        self.reads_input &= !has_input || read > 0;
+        (event.flatten(), line[..read].contains(&b'\n'))
+    }
+}
+
+impl Attendant {
     /// Runs until [`Event::End`], or until a signal ends the program.
     pub(super) fn run(&mut self, opening: &Opening, is_opened: bool, system: &dyn System) {
         let begun = Instant::now();
@@ -93,25 +162,5 @@ impl Attendant {
                 opening.help("if no page has opened, ", system);
             }
         }
-    }
-
-    /// Waits for an event, and returns it, and whether the user has pressed Enter.
-    fn wait(&mut self) -> (Option<u8>, bool) {
-        let input = stdin();
-        let is_in_front = self.reads_input && tcgetpgrp(&input).is_ok_and(|it| it == getpgrp());
-        let mut fds = vec![PollFd::new(&self.events, PollFlags::IN)];
-        if is_in_front {
-            fds.push(PollFd::new(&input, PollFlags::IN));
-        }
-        let time = Timespec { tv_sec: LOOK.as_secs() as i64, tv_nsec: 0 };
-        let _ = poll(&mut fds, Some(&time));
-        let is_ready = |at: usize| fds.get(at).is_some_and(|it| !it.revents().is_empty());
-        let (has_event, has_input) = (is_ready(0), is_ready(1));
-        let mut byte = [0];
-        let event = has_event.then(|| self.events.read(&mut byte).is_ok().then_some(byte[0]));
-        let mut line = [0; 1024];
-        let read = if has_input { rustix::io::read(&input, &mut line).unwrap_or(0) } else { 0 };
-        self.reads_input &= !has_input || read > 0;
-        (event.flatten(), line[..read].contains(&b'\n'))
     }
 }

@@ -4,8 +4,9 @@
 //! user can enter, in one where nobody else can rename it ([`is_safe`]). So nobody else can have
 //! put anything in its place.
 
-use std::fs::{self, OpenOptions, Permissions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
+#[cfg(unix)]
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use tempfile::{Builder, TempDir};
@@ -44,6 +45,7 @@ fn places(has_snaps: bool) -> Vec<PathBuf> {
 
 /// Returns whether nobody but this user and root can rename this user's files in a directory, or
 /// that directory.
+#[cfg(unix)]
 fn is_safe(real: &Path) -> bool {
     let user = rustix::process::geteuid().as_raw();
     let is_kept = |it: fs::Metadata| {
@@ -52,7 +54,19 @@ fn is_safe(real: &Path) -> bool {
     real.ancestors().all(|above| fs::symlink_metadata(above).is_ok_and(is_kept))
 }
 
+/// The directory for temporary files is in the user's profile, which others can't enter.
+#[cfg(not(unix))]
+fn is_safe(_: &Path) -> bool {
+    true
+}
+
+#[cfg(not(unix))]
+fn is_own(_: &Path) -> bool {
+    false
+}
+
 /// Returns whether a directory is this user's, and nobody else can write there.
+#[cfg(unix)]
 fn is_own(place: &Path) -> bool {
     let user = rustix::process::geteuid().as_raw();
     place.is_absolute()
@@ -61,10 +75,15 @@ fn is_own(place: &Path) -> bool {
 
 fn write_in(place: &Path, address: &str) -> io::Result<(TempDir, PathBuf)> {
     let mut builder = Builder::new();
-    let private = Permissions::from_mode(0o700);
-    let directory = builder.prefix("protolog-view-").permissions(private).tempdir_in(place)?;
+    builder.prefix("protolog-view-");
+    #[cfg(unix)]
+    builder.permissions(fs::Permissions::from_mode(0o700));
+    let directory = builder.tempdir_in(place)?;
     let path = directory.path().join("open.html");
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    options.mode(0o600);
+    let mut file = options.write(true).create_new(true).open(&path)?;
     file.write_all(page(address).as_bytes())?;
     Ok((directory, path))
 }
@@ -80,6 +99,7 @@ fn page(address: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::Permissions;
 
     #[test]
     fn nobody_else_can_read_it_and_it_goes() {
