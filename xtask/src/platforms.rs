@@ -10,9 +10,9 @@ use std::path::Path;
 use crate::debian::{self, Compiler};
 use crate::{Result, install, shell, workspace};
 
-/// The target that each run of the tests checks: every system call is there, and of the type that
-/// the code gives it.
-const CHECKED: [&str; 1] = ["aarch64-linux-android"];
+/// Targets that each run of the tests checks: every system call is there, and of the right type.
+const CHECKED: [&str; 4] =
+    ["aarch64-linux-android", "aarch64-apple-darwin", "x86_64-pc-windows-gnu", "wasm32-wasip1"];
 /// Targets that only `soak` checks: Android or musl on this processor mostly has their
 /// peculiarities too.
 const CHECKED_SELDOM: [&str; 2] = ["aarch64-unknown-linux-gnu", "aarch64-unknown-linux-musl"];
@@ -22,8 +22,8 @@ fn musl() -> String {
     format!("{}-unknown-linux-musl", std::env::consts::ARCH)
 }
 
-/// Packages that make system calls in users' programs.
-const PACKAGES: [&str; 2] = ["protolog-rt", "protolog-control"];
+/// Packages that make system calls in users' programs, and the reader.
+const PACKAGES: [&str; 3] = ["protolog-rt", "protolog-control", "protolog-reader"];
 
 /// Tests of the runtime that need no more than these packages: sessions to files, recorders,
 /// sockets and memory that are shared with operators, forks. Each a file in `protolog-rt/tests`.

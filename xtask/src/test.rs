@@ -80,7 +80,7 @@ pub(crate) const STEPS: [TestStep; 17] = [
     }),
     (
         "oldest",
-        "the libraries build with the oldest Rust that they promise, the runtime for Android; \
+        "the libraries build with the oldest Rust that they promise, the runtime for other systems; \
          its tests pass on musl",
         &[MUSL, OLDEST_RUST, RUST_SOURCE],
         |skipped| {
