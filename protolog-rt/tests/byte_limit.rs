@@ -112,7 +112,7 @@ fn what_a_thread_does_not_use_is_given_back() {
     let _lock = lock_sessions();
     let dir = temp_dir();
     let path = dir.path().join("app.pftrace");
-    let session = builder(&path).limit_bytes("1KiB/h burst 64KiB").start().expect("start");
+    let session = builder(&path).limit_bytes("1KiB/h burst 32KiB").start().expect("start");
     for number in 0..200 {
         thread::spawn(move || i!(Limited::Net, "thread %d", number)).join().expect("it ends");
     }
