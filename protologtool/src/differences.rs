@@ -3,11 +3,16 @@
 //! Its elements are numbers, and the algorithm is named in code: asked for one by a value, the
 //! library compiles all six that it has, for each type of element, which is half a megabyte.
 
-use similar::DiffOp;
 use similar::algorithms::{Capture, Compact, Replace, myers};
+use similar::{DiffOp, group_diff_ops};
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::hash::Hash;
+use std::ops::Range;
 use std::time::Instant;
+
+/// The lines that are shown before and after one that differs.
+const CONTEXT: usize = 3;
 
 /// The steps from `old` to `new`; after the deadline, some that are right and more than needed.
 pub(crate) fn steps(old: &[usize], new: &[usize], deadline: Option<Instant>) -> Vec<DiffOp> {
@@ -27,4 +32,68 @@ pub(crate) fn numbers<T: Eq + Hash + Copy>(elements: [&[T]; 2]) -> [Vec<usize>; 
         };
         elements.iter().map(&mut number).collect()
     })
+}
+
+/// The hunks of a unified difference from `old` to `new`.
+pub(crate) fn unified(old: &str, new: &str) -> String {
+    let [old, new] = [old, new].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
+    let [before, after] = numbers([&old, &new]);
+    let hunks = group_diff_ops(steps(&before, &after, None), CONTEXT);
+    let mut text = String::new();
+    for hunk in &hunks {
+        let [Some(first), Some(last)] = [hunk.first(), hunk.last()] else { continue };
+        let removed = lines(first.old_range().start..last.old_range().end);
+        let added = lines(first.new_range().start..last.new_range().end);
+        let _ = writeln!(text, "@@ -{removed} +{added} @@");
+        for step in hunk {
+            let (before, after) = (&old[step.old_range()], &new[step.new_range()]);
+            if let DiffOp::Equal { .. } = step {
+                write_lines(&mut text, ' ', before);
+            } else {
+                write_lines(&mut text, '-', before);
+                write_lines(&mut text, '+', after);
+            }
+        }
+    }
+    text
+}
+
+/// The lines of a hunk as its header names them: the first, and their number unless it is one.
+fn lines(range: Range<usize>) -> String {
+    match range.len() {
+        0 => format!("{},0", range.start),
+        1 => (range.start + 1).to_string(),
+        count => format!("{},{count}", range.start + 1),
+    }
+}
+
+fn write_lines(text: &mut String, sign: char, lines: &[&str]) {
+    for line in lines {
+        let end = if line.ends_with('\n') { "" } else { "\n\\ No newline at end of file\n" };
+        let _ = write!(text, "{sign}{line}{end}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each pair of texts, and the difference that GNU diff prints of them.
+    const PAIRS: [(&str, &str, &str); 4] = [
+        ("a\nb\n", "a\nb\n", ""),
+        ("", "a\n", "@@ -0,0 +1 @@\n+a\n"),
+        (
+            "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n",
+            "1\nii\n3\n4\n5\n6\n7\n8\n9\n10\n11\nxii\n",
+            "@@ -1,5 +1,5 @@\n 1\n-2\n+ii\n 3\n 4\n 5\n@@ -9,4 +9,4 @@\n 9\n 10\n 11\n-12\n+xii\n",
+        ),
+        ("a\nb", "b\n", "@@ -1,2 +1 @@\n-a\n-b\n\\ No newline at end of file\n+b\n"),
+    ];
+
+    #[test]
+    fn differences_are_those_of_diff() {
+        for (old, new, expected) in PAIRS {
+            assert_eq!(unified(old, new), expected, "from {old:?} to {new:?}");
+        }
+    }
 }
