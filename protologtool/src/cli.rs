@@ -15,7 +15,7 @@ use crate::args::values::NO_FORMAT;
 use crate::args::{Check, Completions, Generate, Man, Transform};
 use crate::command::transform;
 use crate::command::{
-    binary, check, diff, export, generate, init, lsp, merge, page, read_log, recover, view,
+    binary, check, diff, export, generate, init, lsp, merge, migrate, page, read_log, recover, view,
 };
 #[cfg(unix)]
 use crate::command::{configuration, record};
@@ -49,6 +49,8 @@ enum Command {
     Check(Check),
     /// Print what a build needs to process log calls.
     Init(init::InitArgs),
+    /// Move the log calls of another library to protolog
+    Migrate(migrate::MigrateArgs),
     /// Answer an editor: a language server for log calls
     Lsp(lsp::LspArgs),
     /// Show the log in a trace.
@@ -132,6 +134,7 @@ impl Command {
             Self::FromBinary(args) => Ok(binary::run(args, response_files, system)),
             Self::Check(args) => Ok(check::run(args, system)),
             Self::Init(args) => init::run(args, system),
+            Self::Migrate(args) => migrate::run(args, system),
             Self::Lsp(args) => lsp::run(args, system),
             Self::ReadLog(args) => read_log::run(args, system),
             Self::View(args) => view::run(args, system),

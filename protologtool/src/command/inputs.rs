@@ -1,7 +1,7 @@
 //! The common part of the commands that read sources: the list of files, the groups, and the
 //! results.
 
-mod files;
+pub(super) mod files;
 
 use super::{clashes, javac};
 use crate::args::Sources;

@@ -14,6 +14,7 @@ mod inputs;
 mod javac;
 pub(crate) mod lsp;
 pub(crate) mod merge;
+pub(crate) mod migrate;
 pub(crate) mod page;
 pub(crate) mod read_log;
 #[cfg(unix)]

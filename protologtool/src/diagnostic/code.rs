@@ -69,6 +69,8 @@ codes! {
     ImplTemplate = "impl-template",
     /// A source in a language that is copied unchanged.
     NotRewritten = "not-rewritten",
+    /// A call of another library stays as it is.
+    NotMoved = "not-moved",
     /// A dictionary is not that of the sources.
     StaleDictionary = "stale-dictionary",
     /// The directories that are given hold no source.

@@ -7,6 +7,7 @@
 pub mod java;
 pub mod jvm;
 pub mod kotlin;
+pub(crate) mod migration;
 mod near;
 pub mod rust;
 

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// The sources that the arguments name, in their order; those of a directory in the order of their
 /// paths' bytes. A file of a directory comes once, and not if it is named itself. Directories may
 /// have no sources, and be missing if `may_be_missing`.
-pub(super) fn files(
+pub(in crate::command) fn files(
     named: &[PathBuf],
     may_be_missing: bool,
     output: Option<&Path>,

@@ -44,6 +44,7 @@ pub(crate) mod locals;
 mod looks;
 mod marks;
 pub(crate) mod meaning;
+pub(crate) mod migrate;
 mod names;
 mod newer;
 pub(crate) mod outline;

@@ -207,6 +207,16 @@ impl Crates {
         &self.list[krate].name
     }
 
+    /// The file of a crate's root.
+    pub(super) fn root(&self, krate: usize) -> Option<&Path> {
+        self.list[krate].files.get(&[][..])?.first().map(PathBuf::as_path)
+    }
+
+    /// All files of a crate.
+    pub(super) fn files(&self, krate: usize) -> impl Iterator<Item = &Path> {
+        self.list[krate].files.values().flatten().map(PathBuf::as_path)
+    }
+
     /// Other names of the runtime in a crate.
     pub(super) fn names_of_runtime(&self, krate: usize) -> &[String] {
         &self.list[krate].runtime

@@ -19,7 +19,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// Macros whose input is no code of the place where they are called.
-const QUOTING: [&str; 5] =
+pub(super) const QUOTING: [&str; 5] =
     ["stringify", "quote", "quote_spanned", "parse_quote", "parse_quote_spanned"];
 
 /// The calls and group enums of a file.

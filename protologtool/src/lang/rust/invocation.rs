@@ -338,7 +338,7 @@ fn is_lower_case(name: &str) -> bool {
 
 /// The expressions of a call, each as its tokens.
 fn parts(input: &Group, spans: Spans) -> Result<Vec<Vec<TokenTree>>, Diagnostic> {
-    if nesting(&content(input), 0) > MAX_NESTING {
+    if is_too_deep(&content(input)) {
         let range = spans.of_group(input);
         return Err(Diagnostic::error(
             Code::Syntax,
@@ -374,6 +374,11 @@ fn parts(input: &Group, spans: Spans) -> Result<Vec<Vec<TokenTree>>, Diagnostic>
         Diagnostic::error(Code::Syntax, range, format!("the log call can't be read: {error}"))
             .help("correct the expression")
     })
+}
+
+/// Returns whether the parser's stack may be too small for these tokens.
+pub(super) fn is_too_deep(trees: &[TokenTree]) -> bool {
+    nesting(trees, 0) > MAX_NESTING
 }
 
 /// The depth to which the parser may have to go into an expression, at most about [`MAX_NESTING`].

@@ -21,6 +21,7 @@ mod groups;
 mod invocation;
 pub(crate) mod literal;
 mod manifest;
+pub(crate) mod migrate;
 mod modules;
 mod named;
 mod paths;

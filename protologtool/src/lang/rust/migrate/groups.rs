@@ -1,0 +1,183 @@
+//! The groups of the calls that move: the one that is given, or an enum with a variant for each
+//! module, which stands in the crate's root.
+
+use super::super::tokens::FileTokens;
+use super::find::enum_body;
+use super::imports::{Imports, indent, line_end};
+use crate::lang::migration::{Migration, MoveChoice};
+use crate::rewrite::Edit;
+use crate::source::Source;
+use crate::system::System;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::PathBuf;
+
+/// The groups of a crate.
+pub(super) struct CrateGroups {
+    /// The path of the enum.
+    pub(super) path: String,
+    /// Its name.
+    pub(super) name: String,
+    /// The variant of all calls.
+    variant: Option<String>,
+    krate: String,
+    /// The file of the crate's root, and whether it is an input.
+    root: Option<(PathBuf, bool)>,
+    /// The enum in the root, where it is there: its body, and its text.
+    known: Option<(std::ops::Range<usize>, String)>,
+    /// The variants that calls name, with their tags.
+    used: BTreeMap<String, Option<String>>,
+}
+
+impl CrateGroups {
+    pub(super) fn new(
+        choice: MoveChoice<'_>,
+        krate: String,
+        root: Option<(PathBuf, bool)>,
+        system: &dyn System,
+    ) -> Self {
+        let given = choice.group.and_then(|group| group.rsplit_once("::"));
+        let own = format!("crate::{}", choice.enum_name);
+        let (path, variant) = match given {
+            Some((path, variant)) => (path.to_owned(), Some(variant.to_owned())),
+            None => (own, None),
+        };
+        let name = path.rsplit("::").next().unwrap_or_default().to_owned();
+        let mut known = None;
+        if let (Some((root, _)), None) = (&root, &variant) {
+            let bytes = system.read(root).unwrap_or_default();
+            let tokens = FileTokens::of(&bytes);
+            let body = tokens.ok().and_then(|tokens| enum_body(&tokens, &name));
+            super::super::tokens::forget();
+            known = body.map(|body| {
+                let text = String::from_utf8_lossy(&bytes[body.clone()]).into_owned();
+                (body, text)
+            });
+        }
+        Self { path, name, variant, krate, root, known, used: BTreeMap::new() }
+    }
+
+    /// Returns whether this file has the enum, or will have it.
+    pub(super) fn is_root(&self, source: &Source) -> bool {
+        let path = super::super::paths::normal(source.path());
+        self.variant.is_none() && self.root.as_ref().is_some_and(|(root, _)| *root == *path)
+    }
+
+    /// The variant of a call.
+    pub(super) fn variant(&mut self, module: &[String], target: Option<&str>) -> String {
+        if let Some(variant) = &self.variant {
+            return variant.clone();
+        }
+        let krate = self.krate.clone();
+        let target = target.map(|target| {
+            target.strip_prefix(&krate).and_then(|rest| rest.strip_prefix("::")).unwrap_or(target)
+        });
+        let (name, tag) = match target {
+            Some(target) => (target, Some(target.to_owned())),
+            None => (module.first().map_or(krate.as_str(), String::as_str), None),
+        };
+        let variant = camel_case(name);
+        let is_tag = |tag: &String| {
+            let is_plain = |char: char| char.is_ascii_alphanumeric() || "_:-./".contains(char);
+            tag.chars().all(is_plain) && !tag.eq_ignore_ascii_case(&variant)
+        };
+        self.used.entry(variant.clone()).or_insert_with(|| tag.filter(is_tag));
+        variant
+    }
+
+    /// The edit that makes the enum, or adds to it.
+    pub(super) fn edit(&self, source: &Source, imports: &Imports) -> Option<Edit> {
+        if self.used.is_empty() {
+            return None;
+        }
+        let end = line_end(source);
+        let Some((body, text)) = &self.known else {
+            let at = imports.head_end;
+            let text = self.declaration().replace('\n', end);
+            let is_start = source.text(0..at).trim().is_empty() || indent_only(source, at);
+            let text =
+                if is_start { format!("{text}{end}{end}") } else { format!("{end}{end}{text}") };
+            return Some(Edit { range: at..at, text });
+        };
+        let missing: Vec<_> = self.used.iter().filter(|(name, _)| !has_word(text, name)).collect();
+        if missing.is_empty() {
+            return None;
+        }
+        let close = body.end - 1;
+        let before = source.text(body.start + 1..close);
+        let last = before.trim_end();
+        let at = body.start + 1 + last.len();
+        let comma = if last.ends_with(',') || last.is_empty() { "" } else { "," };
+        let margin = indent(source, body.start) + "    ";
+        let mut text = comma.to_owned();
+        for (name, tag) in missing {
+            let _ = write!(
+                text,
+                "{end}{margin}{}{name},",
+                attribute(tag.as_ref(), &format!("{end}{margin}"))
+            );
+        }
+        if !before[last.len()..].contains('\n') {
+            text += end;
+        }
+        Some(Edit { range: at..at, text })
+    }
+
+    fn declaration(&self) -> String {
+        let mut text = format!(
+            "/// The groups of this crate's log calls.\n#[derive(protolog_rt::ProtoLogGroup)]\npub(crate) enum {} {{\n",
+            self.name
+        );
+        for (name, tag) in &self.used {
+            let _ = writeln!(text, "    {}{name},", attribute(tag.as_ref(), "\n    "));
+        }
+        text + "}"
+    }
+
+    /// Says what is left to do where the root is no input.
+    pub(super) fn finish(&self, migration: &mut Migration) {
+        let is_edited = self.root.as_ref().is_some_and(|(_, is_input)| *is_input);
+        if self.used.is_empty() || is_edited {
+            return;
+        }
+        let place = self
+            .root
+            .as_ref()
+            .map_or("the crate's root".to_owned(), |(root, _)| format!("`{}`", root.display()));
+        let missing =
+            |name: &&String| self.known.as_ref().is_none_or(|(_, text)| !has_word(text, name));
+        let names: Vec<&str> = self.used.keys().filter(missing).map(String::as_str).collect();
+        if !names.is_empty() {
+            migration.steps.push(format!(
+                "add to {place}: `#[derive(protolog_rt::ProtoLogGroup)] pub(crate) enum {} {{ {} }}`",
+                self.name,
+                names.join(", ")
+            ));
+        }
+    }
+}
+
+fn attribute(tag: Option<&String>, then: &str) -> String {
+    tag.map_or(String::new(), |tag| format!("#[protolog(tag = \"{tag}\")]{then}"))
+}
+
+/// Returns whether nothing but white space stands before an offset on its line.
+fn indent_only(source: &Source, at: usize) -> bool {
+    let line = source.line_range(source.line(at));
+    source.text(line.start..at).trim().is_empty()
+}
+
+fn has_word(text: &str, word: &str) -> bool {
+    text.split(|char: char| !char.is_alphanumeric() && char != '_').any(|known| known == word)
+}
+
+/// A name as a variant has it: `NetHttp` of `net::http` and `net_http`.
+pub(super) fn camel_case(name: &str) -> String {
+    let parts = name.split(|char: char| !char.is_alphanumeric()).filter(|part| !part.is_empty());
+    let words = parts.map(|part| {
+        let mut chars = part.chars();
+        chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
+    });
+    let name: String = words.collect();
+    if syn::parse_str::<syn::Ident>(&name).is_ok() { name } else { format!("Group{name}") }
+}

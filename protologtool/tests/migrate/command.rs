@@ -1,0 +1,139 @@
+//! The command line: groups, places of the enum, files that can't be written, formats.
+
+use crate::case::migrate;
+use protologtool::cli::Exit;
+use protologtool::system::Memory;
+
+const MANIFEST: &str = "[package]\nname = \"my-app\"\n";
+const CALLS: &str = "use log::info;\n\nfn f(n: u8) {\n    info!(\"sent {}\", n);\n}\n";
+
+fn project(files: &[(&str, &str)]) -> Memory {
+    let system = Memory::with_files(files.iter().copied());
+    system.add_file("Cargo.toml", MANIFEST);
+    system
+}
+
+#[test]
+fn a_group_that_is_given() {
+    let system = project(&[("src/lib.rs", "mod net;\n"), ("src/net.rs", CALLS)]);
+    let exit =
+        migrate(&system, &["--from", "log", "--group", "crate::a::AppLog::Net", "--apply", "src"]);
+    assert_eq!(exit, Exit::Done, "{}", system.errors());
+    let expected = "use protolog_rt::levels::info;\nuse crate::a::AppLog;\n\nfn f(n: u8) {\n    info!(AppLog::Net, \"sent %s\", n);\n}\n";
+    assert_eq!(system.text("src/net.rs").unwrap(), expected);
+    assert_eq!(system.text("src/lib.rs").unwrap(), "mod net;\n");
+}
+
+#[test]
+fn the_enum_is_in_the_root_whatever_the_module() {
+    let root =
+        "//! A crate.\n#![allow(unused)]\n\nmod net;\nmod disk;\n\n/// A type.\npub struct A;\n";
+    let system = project(&[("src/lib.rs", root), ("src/net.rs", CALLS), ("src/disk.rs", CALLS)]);
+    assert_eq!(
+        migrate(&system, &["--from", "log", "--enum", "Logs", "--apply", "src"]),
+        Exit::Done
+    );
+    let expected = "//! A crate.\n#![allow(unused)]\n\nmod net;\nmod disk;\n\n/// The groups of this crate's log calls.\n#[derive(protolog_rt::ProtoLogGroup)]\npub(crate) enum Logs {\n    Disk,\n    Net,\n}\n\n/// A type.\npub struct A;\n";
+    assert_eq!(system.text("src/lib.rs").unwrap(), expected);
+    // A module with calls that comes later adds its group.
+    system.add_file("src/lib.rs", expected.replace("mod disk;", "mod disk;\nmod late;"));
+    system.add_file("src/late.rs", CALLS);
+    assert_eq!(
+        migrate(&system, &["--from", "log", "--enum", "Logs", "--apply", "src"]),
+        Exit::Done
+    );
+    assert!(system.text("src/lib.rs").unwrap().contains("    Disk,\n    Net,\n    Late,\n}\n"));
+}
+
+#[test]
+fn a_root_that_is_no_input_is_a_step() {
+    let system = project(&[("src/lib.rs", "mod net;\n"), ("src/net.rs", CALLS)]);
+    assert_eq!(migrate(&system, &["--from", "log", "--apply", "src/net.rs"]), Exit::Done);
+    assert_eq!(system.text("src/lib.rs").unwrap(), "mod net;\n");
+    let step = "help: add to `src/lib.rs`: `#[derive(protolog_rt::ProtoLogGroup)] pub(crate) enum LogGroup { Net }`\n";
+    assert!(system.errors().contains(step), "{}", system.errors());
+}
+
+#[test]
+fn a_file_of_two_crates_is_listed() {
+    let system = project(&[
+        ("src/lib.rs", "mod net;\n"),
+        ("src/main.rs", "mod net;\nfn main() {}\n"),
+        ("src/net.rs", CALLS),
+    ]);
+    assert_eq!(migrate(&system, &["--from", "log", "--apply", "src"]), Exit::Problems);
+    assert_eq!(system.text("src/net.rs").unwrap(), CALLS);
+    assert!(
+        system.errors().contains("its file is a module of several crates"),
+        "{}",
+        system.errors()
+    );
+}
+
+#[test]
+fn a_crate_that_is_taken_into_all_files_goes_where_nothing_needs_it() {
+    let root = "#[macro_use]\nextern crate log;\n\nmod net;\n\nfn g() { warn!(\"x\"); }\n";
+    let calls = "fn f() { info!(\"y\"); }\n";
+    let system = project(&[("src/lib.rs", root), ("src/net.rs", calls)]);
+    assert_eq!(migrate(&system, &["--from", "log", "--apply", "src"]), Exit::Done);
+    let after = system.text("src/lib.rs").unwrap();
+    assert!(after.starts_with("\nmod net;\n"), "{after}");
+    assert!(
+        after.contains("fn g() { protolog_rt::w!(crate::LogGroup::MyApp, \"x\"); }"),
+        "{after}"
+    );
+    let after = system.text("src/net.rs").unwrap();
+    assert_eq!(after, "fn f() { protolog_rt::i!(crate::LogGroup::Net, \"y\"); }\n");
+
+    let system = project(&[("src/lib.rs", root), ("src/net.rs", "fn f() { info!(X); }\n")]);
+    assert_eq!(migrate(&system, &["--from", "log", "--apply", "src"]), Exit::Problems);
+    assert!(system.text("src/lib.rs").unwrap().starts_with("#[macro_use]\nextern crate log;\n"));
+}
+
+#[test]
+fn an_import_that_other_files_need_stays() {
+    let root = "use log::info;\nmod net;\nfn g() { info!(\"x\"); }\n";
+    let system =
+        project(&[("src/lib.rs", root), ("src/net.rs", "use super::*;\nfn f() { info!(X); }\n")]);
+    assert_eq!(migrate(&system, &["--from", "log", "--apply", "src"]), Exit::Problems);
+    let after = system.text("src/lib.rs").unwrap();
+    assert!(after.starts_with("use log::info;\n"), "{after}");
+    assert!(after.contains("protolog_rt::i!(crate::LogGroup::MyApp, \"x\")"), "{after}");
+}
+
+#[test]
+fn machines_get_the_list_in_lines_of_json() {
+    let system = project(&[("src/lib.rs", "fn f() { log::info!(X); }\n")]);
+    let exit = migrate(&system, &["--from", "log", "--message-format", "json", "src"]);
+    assert_eq!(exit, Exit::Problems);
+    let line: serde_json::Value = serde_json::from_str(system.out().trim()).unwrap();
+    assert_eq!(
+        (&line["code"], &line["start"]["line"], &line["start"]["column"]),
+        (&"not-moved".into(), &1.into(), &10.into()),
+        "{line}"
+    );
+}
+
+#[test]
+fn nothing_to_move_is_nothing_to_do() {
+    let system = project(&[("src/lib.rs", "fn f() { println!(); }\n")]);
+    assert_eq!(migrate(&system, &["--from", "log", "--apply", "src"]), Exit::Done);
+    assert_eq!(system.errors(), "0 calls moved in 0 files\n");
+}
+
+#[test]
+fn wrong_words() {
+    for (words, error) in [
+        (&["--from", "log4j", "src"][..], "log4j"),
+        (&["--from", "log"], "missing sources"),
+        (&["--from", "log", "--group", "Net", "src"], "is not the path of a group"),
+        (&["--from", "log", "--enum", "net", "src"], "not the name of an enum"),
+        (&["src"], "--from"),
+        (&["--from", "log", "missing"], "missing"),
+    ] {
+        let system = project(&[("src/lib.rs", CALLS)]);
+        assert_eq!(migrate(&system, words), Exit::Failed, "{words:?}");
+        assert!(system.errors().contains(error), "{words:?}: {}", system.errors());
+        assert!(system.errors().contains("\nhelp: "), "{words:?}: {}", system.errors());
+    }
+}
