@@ -47,6 +47,7 @@ MARKS = [
     (5, "€" * 22),
     (6, "1" + "€" * 22),
     (7, "𝄞" * 40),
+    (2**63 - 1, "x" * 64),
 ]
 
 # Messages that were sampled: so many of so many were kept, 0 by chance, or by the argument of this number; and their arguments.

@@ -25,8 +25,8 @@ use std::cell::Cell;
 /// The most bytes of a request's id.
 pub(crate) const MAX_ID: usize = 64;
 
-/// The most bytes of a mark: field, number, id.
-pub(super) const MAX_MARK: usize = 3 + 11 + 2 + MAX_ID;
+/// The most bytes of a mark: field with a length of four bytes, number, id.
+pub(super) const MAX_MARK: usize = 2 + 4 + 11 + 2 + MAX_ID;
 
 /// The most scopes of a thread, one within the other.
 const MAX_DEPTH: usize = 16;
@@ -200,5 +200,11 @@ mod tests {
             let expected: Vec<u8> = bytes.map(|byte| byte.expect("a byte")).collect();
             assert_eq!(parts(mark.packet().bytes()), parts(&expected), "{row}");
         }
+    }
+
+    #[test]
+    fn the_largest_mark_has_room() {
+        let mark = RequestMark::new(u64::MAX, &"x".repeat(MAX_ID)).packet();
+        assert_eq!(mark.bytes().len(), MAX_MARK);
     }
 }
