@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use common::{assert_same, check, described, exported, fleet, lines_of, lines_of_made};
 use protolog_reader::{JsonWriter, MergeInput, Recording, Trace, merge, trace_of_winscope_log};
-use protolog_rt::{Builder, ProtoLogGroup, Session, bridge, d, i};
+use protolog_rt::{Builder, ProtoLogGroup, Request, Session, bridge, d, i};
 use protolog_testkit::{temp_dir, workspace_root};
 use tracing_subscriber::prelude::*;
 use viewer_config::{Collector, Format};
@@ -112,6 +112,29 @@ fn rings_that_wrapped_segments_and_compressed_traces() {
         fs::write(dir.path().join(&name), bytes).unwrap();
         assert_same(&exported(dir.path(), &[&name]), &lines_of(whole).unwrap(), end);
     }
+}
+
+/// A request with more texts than a trace defines at a time, among more requests than are known at
+/// a time.
+#[test]
+fn many_texts_of_a_request_and_many_requests() {
+    let dir = temp_dir();
+    let path = dir.path().join("app.pftrace");
+    let session = Session::builder().file(&path).enable_all().start().unwrap();
+    let request = Request::new("large");
+    let of_request = request.enter();
+    for number in 0..10_000 {
+        d!(KindLog::Net, "sent %s", format!("part {number}"));
+    }
+    drop(of_request);
+    for number in 0..10_000 {
+        let _of_request = Request::new(format_args!("{}", number / 2 % 4500)).enter();
+        d!(KindLog::Net, "answered %d", number);
+    }
+    session.stop().unwrap();
+    let trace = fs::read(&path).unwrap();
+    assert_eq!(lines_of(&trace).unwrap().matches("\"request\":\"large\"").count(), 10_000);
+    assert!(check(&trace, "many texts of a request, and many requests"));
 }
 
 /// Messages that a limit suppressed, which have the time of the first, too.

@@ -29,8 +29,10 @@ use super::items::{ItemKind, ItemRow, TemplateRecord, Templates};
 use super::lines::{args, rate};
 
 mod losses;
+mod request_numbers;
 mod spans;
 
+use request_numbers::RequestNumbers;
 use spans::Tracks;
 
 /// The sequence of what is about the whole trace.
@@ -52,8 +54,7 @@ pub(super) struct TraceMaker<'a> {
     sequences: u32,
     /// The threads of which a span ended whose end was lost, where no event has shown it yet.
     over: Vec<ThreadName>,
-    /// The numbers of requests, from 1, by their ids.
-    requests: HashMap<String, u64>,
+    requests: RequestNumbers,
 }
 
 /// The values that rows of one message share.
@@ -123,7 +124,7 @@ impl<'a> TraceMaker<'a> {
             offset: None,
             sequences: TRACE,
             over: Vec::new(),
-            requests: HashMap::default(),
+            requests: RequestNumbers::default(),
         })
     }
 
@@ -255,15 +256,19 @@ impl<'a> TraceMaker<'a> {
     fn write_request(&mut self, item: ItemRow<'_>, name: &ThreadName) -> io::Result<()> {
         let Some(thread) = self.threads.get_mut(name) else { return Ok(()) };
         let id = item.text("request");
-        if thread.request.as_deref() == id {
+        // With its strings a sequence forgets the request, so that comes after.
+        let is_forgotten = id.is_some() && thread.forget_strings();
+        if thread.request.as_deref() == id && !is_forgotten {
             return Ok(());
         }
         thread.request = id.map(str::to_owned);
-        let next = self.requests.len() as u64 + 1;
-        let number = id.map(|id| *self.requests.entry(id.to_owned()).or_insert(next));
+        let named = id.map(|id| (self.requests.of(id), id));
         self.to.write_with(thread.sequence, |packet| {
+            if is_forgotten {
+                packet.uint32(packet::SEQUENCE_FLAGS, sequence_flags::INCREMENTAL_STATE_CLEARED);
+            }
             let mut mark = packet.nested(packet::REQUEST);
-            if let (Some(number), Some(id)) = (number, id) {
+            if let Some((number, id)) = named {
                 mark.uint64(request::NUMBER, number).bytes(request::ID, id.as_bytes());
             }
         })
@@ -376,6 +381,15 @@ impl ThreadName {
 }
 
 impl ThreadState {
+    /// Forgets the strings if they are many; the next packet has to say so.
+    fn forget_strings(&mut self) -> bool {
+        let are_many = self.strings.iter().any(|strings| strings.len() > MOST_STRINGS);
+        if are_many {
+            self.strings.iter_mut().for_each(HashMap::clear);
+        }
+        are_many
+    }
+
     /// Defines the strings that a packet needs, and the sequence has not.
     fn define(
         &mut self,
@@ -384,9 +398,8 @@ impl ThreadState {
         stack_trace: Option<&str>,
     ) {
         let mut flags = sequence_flags::NEEDS_INCREMENTAL_STATE;
-        if self.strings.iter().any(|strings| strings.len() > MOST_STRINGS) {
+        if self.forget_strings() {
             flags |= sequence_flags::INCREMENTAL_STATE_CLEARED;
-            self.strings.iter_mut().for_each(HashMap::clear);
         }
         packet.uint32(packet::SEQUENCE_FLAGS, flags);
         let texts = values.iter().filter_map(|value| match value {
