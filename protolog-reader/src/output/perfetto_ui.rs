@@ -98,7 +98,7 @@ pub struct AddedForUi {
     pub without_wall_clock: u64,
     /// Values of each counter, in the order in which they were asked for.
     pub counter_values: Vec<u64>,
-    /// Texts that are left out, since the trace expands to more than its limit.
+    /// Texts and names of slices that are left out, since the trace expands to more than its limit.
     pub cut_texts: u64,
 }
 
@@ -116,7 +116,7 @@ pub fn for_perfetto_ui(
     counters: &[CounterArg],
     expansion: u64,
 ) -> Result<(Vec<u8>, AddedForUi), ReadError> {
-    let (mut trace, known) = without_perfetto_ui(trace);
+    let (trace, known) = without_perfetto_ui(trace);
     let is_asked_for = |known: &CounterArg| {
         counters.iter().any(|it| it.argument == known.argument && it.is_of(&known.template))
     };
@@ -124,8 +124,10 @@ pub fn for_perfetto_ui(
     let counters: Vec<CounterArg> = counters.iter().cloned().chain(kept).collect();
     let limits = Limits::of_expansion(trace.len() as u64, expansion);
     let log = Trace::from_bytes(trace.clone()).with_limits(limits).with_slices().read()?;
-    trace = slice_names::with_names(trace, log.dictionary());
-    let added = write(&log, &counters, &mut trace).map_err(ReadErrorKind::Io)?;
+    let most = limits.named_texts;
+    let (mut trace, cut_names) = slice_names::with_names(trace, log.dictionary(), most);
+    let mut added = write(&log, &counters, &mut trace).map_err(ReadErrorKind::Io)?;
+    added.cut_texts += cut_names;
     Ok((trace, added))
 }
 

@@ -13,24 +13,32 @@ use crate::dictionary::{Dictionary, Message};
 use crate::merge::{encoded, fields};
 use crate::spans::slice_event::NAME_IID;
 
-/// The trace with names of slices, and of their arguments that the dictionary names.
-pub(super) fn with_names(trace: Vec<u8>, dictionary: &Dictionary) -> Vec<u8> {
+/// The trace with names of slices, and of their arguments that the dictionary names, of at most so
+/// many bytes: one text may be the name of any number of slices. Returns the number of slices that
+/// have none for that.
+pub(super) fn with_names(trace: Vec<u8>, dictionary: &Dictionary, most: u64) -> (Vec<u8>, u64) {
     let (mut reader, mut named, mut from, mut at) = (Reader::new(&trace), Vec::new(), 0, 0);
+    let (mut left, mut unnamed) = (most, 0);
     while let Some(Ok(field)) = reader.next() {
         let end = reader.offset() as usize;
         if let Some(packet) = named_packet(field, dictionary) {
-            named.extend_from_slice(&trace[from..at]);
-            named.extend(encoded(|to| to.bytes(trace::PACKET, &packet)));
-            from = end;
+            if let Some(rest) = left.checked_sub(packet.len().saturating_sub(end - at) as u64) {
+                left = rest;
+                named.extend_from_slice(&trace[from..at]);
+                named.extend(encoded(|to| to.bytes(trace::PACKET, &packet)));
+                from = end;
+            } else {
+                unnamed += 1;
+            }
         }
         at = end;
     }
     if from == 0 {
-        return trace;
+        return (trace, unnamed);
     }
     // With the rest, which can't be read.
     named.extend_from_slice(&trace[from..]);
-    named
+    (named, unnamed)
 }
 
 /// The packet with a name of its slice; none if it stays as it is.

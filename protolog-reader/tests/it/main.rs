@@ -18,4 +18,5 @@ mod merge_random;
 mod pages;
 mod recording;
 mod recording_chunks;
+mod slice_names;
 mod zstd;

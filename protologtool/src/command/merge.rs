@@ -186,7 +186,7 @@ pub(super) fn report_added(
     if added.cut_texts > 0 {
         let (texts, advice) = (added.cut_texts, expansion.advice());
         system.print_error(&format!(
-            "warning: {texts} texts of messages left out: the trace expands to more than its limit\n{advice}"
+            "warning: {texts} texts and names left out: the trace expands to more than its limit\n{advice}"
         ));
     }
     if added.without_wall_clock > 0 {
