@@ -8,7 +8,8 @@
 //! ```
 //!
 //! Invariant: a limit is of at least one byte, and of no more than [`MAX`], in a time; the same
-//! holds for a burst. `testdata/byte_limits.tsv` has limits.
+//! holds for a burst, which is of no more than comes in a hundred years: its time is a number of
+//! nanoseconds. `testdata/byte_limits.tsv` has limits.
 
 use super::bytes::{bytes, write_bytes};
 use super::limit::{Unit, parted};
@@ -16,6 +17,9 @@ use core::fmt;
 
 /// The most bytes of a limit, and of a burst.
 pub const MAX: u64 = 1 << 40;
+
+/// The most nanoseconds in which the bytes of a burst come.
+const MAX_NANOS: u64 = 100 * 365 * 24 * 3_600_000_000_000;
 
 /// At most so many bytes in a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +36,8 @@ impl ByteLimit {
         let (count, unit) = rate.split_once('/')?;
         let count = number(count)?;
         let burst = burst.map_or(Some(count), number)?;
-        Some(Self { count, unit: Unit::parse(unit.trim_ascii())?, burst })
+        let limit = Self { count, unit: Unit::parse(unit.trim_ascii())?, burst };
+        Some(limit).filter(|limit| limit.nanos(burst) <= MAX_NANOS)
     }
 
     /// Returns the bytes that may come at once.

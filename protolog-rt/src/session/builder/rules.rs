@@ -62,7 +62,7 @@ impl Builder {
     /// it is compressed. Threads take them for a chunk at a time, up to 4 KiB, and give back what
     /// they have not used: so a message that passes costs what it does without a limit, and the
     /// limit is exceeded by at most a chunk for each thread. A message that is larger than a burst
-    /// passes when nothing has for a while.
+    /// passes when nothing has for a while. A burst is of no more than comes in a hundred years.
     ///
     /// ```
     /// # use protolog_rt::{ProtoLogGroup, Session, LossCause, d};
@@ -137,7 +137,7 @@ impl Builder {
         let read = |text: &String| {
             ByteLimit::parse(text).ok_or_else(|| Error::BadRule {
                 problem: format!("invalid limit of bytes `{text}`"),
-                help: "write bytes and a time, as in `1MiB/s` or `100KiB/m burst 1MiB`",
+                help: "write bytes and a time, as in `1MiB/s` or `100KiB/m burst 1MiB`; a burst is at most what comes in 100 years",
             })
         };
         self.byte_limit.as_ref().map(read).transpose()

@@ -146,6 +146,16 @@ mod tests {
         assert!(bucket.check(2048, 2 * SECOND).is_err());
     }
 
+    /// The longest time that a burst may stand for.
+    #[test]
+    fn a_large_burst_at_the_lowest_rate_is_a_limit() {
+        let bucket = bucket("1B/h:876000B");
+        let found = taken(&bucket, (0..1_000).map(|step| 77 * SECOND + step));
+        assert!((876_000 - 4096..=876_000).contains(&found), "{found}");
+        bucket.take(1 << 30, 78 * SECOND);
+        assert!(bucket.check(1, u64::MAX >> 8).is_err());
+    }
+
     #[test]
     fn a_clock_that_goes_back_finds_a_full_bucket() {
         let bucket = bucket("1MiB/s");
