@@ -236,6 +236,17 @@ fn sessions_have_files_of_their_own() {
     assert_eq!(all, 2, "a file, and the directory of the other session");
 }
 
+#[test]
+fn a_name_that_is_taken_meanwhile_changes_no_count() {
+    let dir = temp_dir();
+    let Some(said) = run("java".as_ref(), dir.path(), "taken") else { return };
+    let files = files(dir.path());
+    let [file, taken] = &files[..] else { panic!("{files:?}") };
+    assert_eq!(std::fs::metadata(taken).unwrap().len(), 0, "it was there");
+    let log = read(file);
+    assert_eq!((messages(file, &log), accounted(&log)), (said.files[0].clone(), said.logged));
+}
+
 #[track_caller]
 fn check_requests(log: &Log) {
     for entry in log.entries().filter(|entry| tag(log, entry) != "trigger") {

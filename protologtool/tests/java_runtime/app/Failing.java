@@ -68,6 +68,7 @@ public final class Failing {
             case "named" -> named();
             case "bridged" -> bridged();
             case "sessions" -> sessions();
+            case "taken" -> taken();
             default -> killed();
         }
     }
@@ -329,6 +330,31 @@ public final class Failing {
             }
             log(0, 0, "none");
         }
+    }
+
+    /** Somebody has a file of the name by the time the file is complete. */
+    private void taken() throws Exception {
+        Thread other = new Thread(() -> {
+            for (Path part = null; part == null;) {
+                try (Stream<Path> all = Files.list(directory)) {
+                    part = all.filter(it -> it.toString().endsWith(".part") && it.toString().contains(".app.failed-request.2")).findAny().orElse(null);
+                    if (part != null) {
+                        String name = part.getFileName().toString();
+                        Files.createFile(directory.resolve(name.substring(1, name.indexOf(".pftrace") + ".pftrace".length())));
+                    }
+                } catch (IOException | java.io.UncheckedIOException e) {
+                    // A file that was removed meanwhile.
+                }
+            }
+        });
+        try (Session session = builder().start()) {
+            other.start();
+            for (int i = 0; i < 10 * MANY; i++) {
+                log(0, i, "none");
+            }
+            fail(1, "failing");
+        }
+        other.join();
     }
 
     /** Until it is killed. */

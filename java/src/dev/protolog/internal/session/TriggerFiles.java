@@ -76,14 +76,14 @@ final class TriggerFiles {
      */
     void write(String cause, Cause.Event event, long millis, long suppressed, ChunkSource chunks, FailedRequests.Taken failed) throws IOException {
         List<byte[]> messages = new ArrayList<>(List.of(message(cause, event, suppressed)));
-        RequestFilter filter = null;
         if (failed != null) {
             failed.all().forEach(each -> messages.add(message(each)));
             note(event, 0, failed.more());
-            filter = new RequestFilter(failed.all(), leftOut -> note(event, leftOut, failed.more()));
         }
-        KeptTrace.Contents contents = new KeptTrace.Contents(chunks, messages, filter);
         for (int number = 1;; number++) {
+            // One that counts what this attempt leaves out.
+            RequestFilter filter = failed == null ? null : new RequestFilter(failed.all(), leftOut -> note(event, leftOut, failed.more()));
+            KeptTrace.Contents contents = new KeptTrace.Contents(chunks, messages, filter);
             Location file = named(EventKey.inName(cause), millis, number == 1 ? "" : "-" + number);
             try {
                 Summary summary = trace.writeEvent(file, contents);
