@@ -32,6 +32,23 @@ fn processes_guessed_times_and_infinite_floats() {
 }
 
 #[test]
+fn a_mark_that_is_corrupt_ends_the_request_before_it() {
+    let log = Trace::from_bytes(trace(
+        r#"
+@2 cleared info(7, 70, "main")
+@2 request(1, "one")
+@2 ts=5 log(0x11, 1)
+@2 field(1012, "z")
+@2 ts=6 log(0x11, 2)
+"#,
+    ));
+    let log = log.read().unwrap();
+    let requests: Vec<_> = log.entries().map(|entry| entry.request().map(str::to_owned)).collect();
+    assert_eq!(requests, [Some("one".to_owned()), None]);
+    assert_eq!(log.stats().lost.values().sum::<u64>(), 1);
+}
+
+#[test]
 fn values_stand_by_their_names_as_well() {
     let start = |ts: u32, id: u32| {
         format!(

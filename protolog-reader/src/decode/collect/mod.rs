@@ -40,7 +40,7 @@ use crate::losses::loss::{self, Losses};
 use crate::losses::passed_over::{self, PassedOverCounts};
 use crate::losses::stats::Stats;
 use crate::packets::trace_packet::Packet;
-use crate::sequences::requests::Requests;
+use crate::sequences::requests::{NO_REQUEST, Requests};
 use crate::sequences::sequence_state::{SequenceState, parse_interned, usual_string_arg};
 use crate::sequences::sessions::Sessions;
 use crate::sequences::thread::{self, Source, Threads};
@@ -388,6 +388,8 @@ impl Collected {
         packet: &Packet<'_>,
     ) -> Result<(), DecodeError> {
         if let Some(mark) = packet.request {
+            // That of messages after a mark that can't be read is not known.
+            sequence.request = NO_REQUEST;
             sequence.request = self.requests.index(mark)?;
         }
         let trusted = packet.trusted_pid;
