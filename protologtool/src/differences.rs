@@ -6,7 +6,6 @@
 use similar::algorithms::{Capture, Compact, Replace, myers};
 use similar::{DiffOp, group_diff_ops};
 use std::collections::HashMap;
-use std::fmt::Write as _;
 use std::hash::Hash;
 use std::ops::Range;
 use std::time::Instant;
@@ -35,23 +34,24 @@ pub(crate) fn numbers<T: Eq + Hash + Copy>(elements: [&[T]; 2]) -> [Vec<usize>; 
 }
 
 /// The hunks of a unified difference from `old` to `new`.
-pub(crate) fn unified(old: &str, new: &str) -> String {
-    let [old, new] = [old, new].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
+pub(crate) fn unified(old: &[u8], new: &[u8]) -> Vec<u8> {
+    let is_end = |byte: &u8| *byte == b'\n';
+    let [old, new] = [old, new].map(|text| text.split_inclusive(is_end).collect::<Vec<_>>());
     let [before, after] = numbers([&old, &new]);
     let hunks = group_diff_ops(steps(&before, &after, None), CONTEXT);
-    let mut text = String::new();
+    let mut text = Vec::new();
     for hunk in &hunks {
         let [Some(first), Some(last)] = [hunk.first(), hunk.last()] else { continue };
         let removed = lines(first.old_range().start..last.old_range().end);
         let added = lines(first.new_range().start..last.new_range().end);
-        let _ = writeln!(text, "@@ -{removed} +{added} @@");
+        text.extend_from_slice(format!("@@ -{removed} +{added} @@\n").as_bytes());
         for step in hunk {
             let (before, after) = (&old[step.old_range()], &new[step.new_range()]);
             if let DiffOp::Equal { .. } = step {
-                write_lines(&mut text, ' ', before);
+                write_lines(&mut text, b' ', before);
             } else {
-                write_lines(&mut text, '-', before);
-                write_lines(&mut text, '+', after);
+                write_lines(&mut text, b'-', before);
+                write_lines(&mut text, b'+', after);
             }
         }
     }
@@ -67,10 +67,13 @@ fn lines(range: Range<usize>) -> String {
     }
 }
 
-fn write_lines(text: &mut String, sign: char, lines: &[&str]) {
+fn write_lines(text: &mut Vec<u8>, sign: u8, lines: &[&[u8]]) {
     for line in lines {
-        let end = if line.ends_with('\n') { "" } else { "\n\\ No newline at end of file\n" };
-        let _ = write!(text, "{sign}{line}{end}");
+        text.push(sign);
+        text.extend_from_slice(line);
+        if !line.ends_with(b"\n") {
+            text.extend_from_slice(b"\n\\ No newline at end of file\n");
+        }
     }
 }
 
@@ -93,7 +96,8 @@ mod tests {
     #[test]
     fn differences_are_those_of_diff() {
         for (old, new, expected) in PAIRS {
-            assert_eq!(unified(old, new), expected, "from {old:?} to {new:?}");
+            let found = unified(old.as_bytes(), new.as_bytes());
+            assert_eq!(found, expected.as_bytes(), "from {old:?} to {new:?}");
         }
     }
 }

@@ -62,7 +62,7 @@ Examples:
   protologtool migrate --from tracing --group crate::AppLog::Net --apply src
   protologtool migrate --from slf4j --apply src
 
-The edits are a difference that `git apply` takes.
+The edits are a difference that `git apply` takes where the paths lead down from the working directory.
 
 A call such as
   info!(\"sent {} bytes to {host:?}\", n);
@@ -120,7 +120,10 @@ pub(crate) fn run(args: &MigrateArgs, system: &dyn System) -> Result<Exit, Failu
     };
     let language = if library == SourceLibrary::Slf4j { Kind::Java } else { Kind::Rust };
     let is_it = |path: &PathBuf| Kind::of_path(path) == Some(language);
-    let paths: Vec<PathBuf> = paths.into_iter().filter(is_it).collect();
+    let (paths, others): (Vec<PathBuf>, Vec<PathBuf>) = paths.into_iter().partition(is_it);
+    if paths.is_empty() {
+        return Err(no_sources(language));
+    }
     if let Some(group) = &args.group {
         check_group(group, language)?;
     }
@@ -130,13 +133,22 @@ pub(crate) fn run(args: &MigrateArgs, system: &dyn System) -> Result<Exit, Failu
         Kind::Java => java::migrate::migrate(system, &paths, choice),
         _ => rust::migrate::migrate(system, &paths, choice),
     };
-    let migration = migration.map_err(|(path, error)| cant_read(&path, &error))?;
+    let mut migration = migration.map_err(|(path, error)| cant_read(&path, &error))?;
+    if migration.files.is_empty() && language == Kind::Rust {
+        migration.steps.extend(other_library(library, &paths, system));
+    }
+    let is_kotlin = |path: &&PathBuf| Kind::of_path(path) == Some(Kind::Kotlin);
+    let kotlin = others.iter().filter(is_kotlin).count();
+    if language == Kind::Java && kotlin > 0 {
+        let files = counted(kotlin, "file");
+        migration.notes.push(format!("{files} of Kotlin not read: only calls of Java are moved"));
+    }
     let changes = changes(&migration)?;
     if args.apply {
         write(&changes, system)?;
     } else if args.reporting.message_format == MessageFormat::Human {
-        let text: String = changes.iter().map(FileChange::difference).collect();
-        system.write_output(text.as_bytes()).map_err(|error| cant_write(Path::new("-"), &error))?;
+        let text: Vec<u8> = changes.iter().flat_map(FileChange::difference).collect();
+        system.write_output(&text).map_err(|error| cant_write(Path::new("-"), &error))?;
     }
     for file in &migration.files {
         for listed in &file.listed {
@@ -149,6 +161,27 @@ pub(crate) fn run(args: &MigrateArgs, system: &dyn System) -> Result<Exit, Failu
         Exit::Done if listed > 0 => Exit::Problems,
         other => other,
     })
+}
+
+fn no_sources(language: Kind) -> Failure {
+    let name = if language == Kind::Java { "Java" } else { "Rust" };
+    Failure::new(format!("no source of {name} is in the paths"))
+        .help("name sources of the library's language, or directories of them")
+}
+
+/// The step where nothing is found, and sources name the other library of Rust.
+fn other_library(library: SourceLibrary, paths: &[PathBuf], system: &dyn System) -> Option<String> {
+    let other = match library {
+        SourceLibrary::Log => SourceLibrary::Tracing,
+        _ => SourceLibrary::Log,
+    };
+    let words = [format!("use {}::", other.name()), format!(" {}::", other.name())];
+    let names_it = |path: &&PathBuf| {
+        let bytes = system.read(path).unwrap_or_default();
+        words.iter().any(|word| memchr::memmem::find(&bytes, word.as_bytes()).is_some())
+    };
+    let path = paths.iter().find(names_it)?.display();
+    Some(format!("try `--from {}`, which `{path}` names", other.name()))
 }
 
 /// A file before and after.
@@ -190,13 +223,13 @@ fn changes(migration: &Migration) -> Result<Vec<FileChange<'_>>, Failure> {
 }
 
 impl FileChange<'_> {
-    /// As `git diff` prints it.
-    fn difference(&self) -> String {
+    /// As `git diff` prints it, byte for byte: sources need not be UTF-8.
+    fn difference(&self) -> Vec<u8> {
         let path = self.path.strip_prefix(".").unwrap_or(self.path).display();
-        let before = String::from_utf8_lossy(self.before.unwrap_or_default());
-        let after = String::from_utf8_lossy(&self.after);
         let old = if self.before.is_some() { format!("a/{path}") } else { "/dev/null".to_owned() };
-        format!("--- {old}\n+++ b/{path}\n{}", differences::unified(&before, &after))
+        let mut text = format!("--- {old}\n+++ b/{path}\n").into_bytes();
+        text.extend(differences::unified(self.before.unwrap_or_default(), &self.after));
+        text
     }
 }
 

@@ -30,5 +30,6 @@ pub(crate) fn difference(
         return Ok(None);
     }
     let header = format!("--- {}\n+++ of the sources\n", path.display());
-    Ok(Some(header + &differences::unified(&kept, &current)))
+    let hunks = differences::unified(kept.as_bytes(), current.as_bytes());
+    Ok(Some(header + &String::from_utf8_lossy(&hunks)))
 }

@@ -3,6 +3,9 @@
 use crate::case::migrate;
 use protologtool::cli::Exit;
 use protologtool::system::Memory;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
 
 const MANIFEST: &str = "[package]\nname = \"my-app\"\n";
 const CALLS: &str = "use log::info;\n\nfn f(n: u8) {\n    info!(\"sent {}\", n);\n}\n";
@@ -121,6 +124,50 @@ fn nothing_to_move_is_nothing_to_do() {
     assert_eq!(system.errors(), "0 calls moved in 0 files\n");
 }
 
+/// Without tests nothing names the variant, which would be a warning.
+#[test]
+fn a_group_that_only_tests_have_may_be_unused() {
+    let text = "use log::info;\nfn f() { info!(\"x\"); }\n#[cfg(test)]\nmod tests {\n    use super::*;\n    #[test]\n    fn t() { info!(\"y\"); }\n}\n";
+    let system = project(&[("src/lib.rs", text)]);
+    assert_eq!(migrate(&system, &["--from", "log", "--apply", "src"]), Exit::Done);
+    let after = system.text("src/lib.rs").unwrap();
+    let expected = "enum LogGroup {\n    MyApp,\n    #[allow(dead_code)]\n    Tests,\n}\n";
+    assert!(after.contains(expected), "{after}");
+}
+
+#[test]
+fn a_library_that_the_sources_do_not_use() {
+    let text = "use tracing::info;\nfn f() { info!(\"x\"); }\n";
+    let system = project(&[("src/lib.rs", text)]);
+    assert_eq!(migrate(&system, &["--from", "log", "--apply", "src"]), Exit::Done);
+    let expected =
+        "0 calls moved in 0 files\nhelp: try `--from tracing`, which `src/lib.rs` names\n";
+    assert_eq!(system.errors(), expected);
+}
+
+#[test]
+fn kotlin_is_named_as_not_read() {
+    let java = "import org.slf4j.Logger;\nclass A { Logger log; void f() { log.info(\"x\"); } }\n";
+    let system = project(&[("src/A.java", java), ("src/K.kt", "fun f() {}\n")]);
+    migrate(&system, &["--from", "slf4j", "src"]);
+    let note = "note: 1 file of Kotlin not read: only calls of Java are moved\n";
+    assert!(system.errors().contains(note), "{}", system.errors());
+}
+
+/// `git apply` compares bytes, so the difference of a source in Latin-1 is in Latin-1.
+#[test]
+fn a_difference_has_the_bytes_of_the_source() {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("migrate-bytes");
+    fs::create_dir_all(&directory).unwrap();
+    let text = b"import org.slf4j.Logger;\n// caf\xe9\nclass A {\n    Logger log;\n    void f() { log.info(\"x\"); }\n}\n";
+    fs::write(directory.join("A.java"), text).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_protologtool"));
+    command.args(["migrate", "--from", "slf4j", "A.java"]).current_dir(&directory);
+    let out = command.output().unwrap().stdout;
+    let line = b"\n // caf\xe9\n".as_slice();
+    assert!(out.windows(line.len()).any(|part| part == line), "{}", out.escape_ascii());
+}
+
 #[test]
 fn wrong_words() {
     for (words, error) in [
@@ -130,6 +177,7 @@ fn wrong_words() {
         (&["--from", "log", "--enum", "net", "src"], "not the name of an enum"),
         (&["src"], "--from"),
         (&["--from", "log", "missing"], "missing"),
+        (&["--from", "slf4j", "src"], "no source of Java is in the paths"),
     ] {
         let system = project(&[("src/lib.rs", CALLS)]);
         assert_eq!(migrate(&system, words), Exit::Failed, "{words:?}");

@@ -25,8 +25,15 @@ pub(super) struct CrateGroups {
     root: Option<(PathBuf, bool)>,
     /// The enum in the root, where it is there: its body, and its text.
     known: Option<(std::ops::Range<usize>, String)>,
-    /// The variants that calls name, with their tags.
-    used: BTreeMap<String, Option<String>>,
+    /// The variants that calls name.
+    used: BTreeMap<String, UsedVariant>,
+}
+
+/// A variant of the enum.
+struct UsedVariant {
+    tag: Option<String>,
+    /// True if all its calls are in modules of tests, so that it is unused without them.
+    is_of_tests: bool,
 }
 
 impl CrateGroups {
@@ -81,7 +88,9 @@ impl CrateGroups {
             let is_plain = |char: char| char.is_ascii_alphanumeric() || "_:-./".contains(char);
             tag.chars().all(is_plain) && !tag.eq_ignore_ascii_case(&variant)
         };
-        self.used.entry(variant.clone()).or_insert_with(|| tag.filter(is_tag));
+        let in_tests = module.iter().any(|name| matches!(name.as_str(), "test" | "tests"));
+        let new = || UsedVariant { tag: tag.filter(is_tag), is_of_tests: true };
+        self.used.entry(variant.clone()).or_insert_with(new).is_of_tests &= in_tests;
         variant
     }
 
@@ -110,12 +119,9 @@ impl CrateGroups {
         let comma = if last.ends_with(',') || last.is_empty() { "" } else { "," };
         let margin = indent(source, body.start) + "    ";
         let mut text = comma.to_owned();
-        for (name, tag) in missing {
-            let _ = write!(
-                text,
-                "{end}{margin}{}{name},",
-                attribute(tag.as_ref(), &format!("{end}{margin}"))
-            );
+        for (name, variant) in missing {
+            let attributes = attributes(variant, &format!("{end}{margin}"));
+            let _ = write!(text, "{end}{margin}{attributes}{name},");
         }
         if !before[last.len()..].contains('\n') {
             text += end;
@@ -128,8 +134,8 @@ impl CrateGroups {
             "/// The groups of this crate's log calls.\n#[derive(protolog_rt::ProtoLogGroup)]\npub(crate) enum {} {{\n",
             self.name
         );
-        for (name, tag) in &self.used {
-            let _ = writeln!(text, "    {}{name},", attribute(tag.as_ref(), "\n    "));
+        for (name, variant) in &self.used {
+            let _ = writeln!(text, "    {}{name},", attributes(variant, "\n    "));
         }
         text + "}"
     }
@@ -157,8 +163,10 @@ impl CrateGroups {
     }
 }
 
-fn attribute(tag: Option<&String>, then: &str) -> String {
-    tag.map_or(String::new(), |tag| format!("#[protolog(tag = \"{tag}\")]{then}"))
+fn attributes(variant: &UsedVariant, then: &str) -> String {
+    let tag = variant.tag.as_ref().map(|tag| format!("#[protolog(tag = \"{tag}\")]{then}"));
+    let unused = variant.is_of_tests.then(|| format!("#[allow(dead_code)]{then}"));
+    tag.unwrap_or_default() + &unused.unwrap_or_default()
 }
 
 /// Returns whether nothing but white space stands before an offset on its line.

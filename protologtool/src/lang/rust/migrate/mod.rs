@@ -140,8 +140,12 @@ fn read_file(
         return Err(Some(Box::new(unread(source))));
     };
     if let Some(problem) = problem {
+        let help = if places.is_empty() {
+            "declare its module, or remove the file"
+        } else {
+            "move it by hand, with a group that all of these crates have"
+        };
         for call in &mut found.calls {
-            let help = "move it by hand, with a group that all of these crates have";
             call.result = Err(Stays::new(problem, help));
         }
     }
@@ -202,7 +206,7 @@ fn steps(migration: &mut Migration, system: &dyn System, library: SourceLibrary)
             path.display()
         ));
     }
-    let starts = "start a session in `main`, as in `let session = Session::builder().file(\"app.pftrace\").log_from(Level::Info).start()?;`";
+    let starts = "start a session in `main`, as in `let session = protolog_rt::Session::builder().file(\"app.pftrace\").log_from(protolog_rt::Level::Info).start().unwrap();`, and end it by `session.stop()`";
     migration.steps.push(starts.to_owned());
     let name = library.name();
     let listed: usize = migration.files.iter().map(|file| file.listed.len()).sum();
