@@ -102,7 +102,7 @@ impl<'e> Writer<'e> {
     fn message(&mut self, message: &FormatMessage) -> Result<[Vec<Edit>; 2], Stays> {
         let text = message.text.as_str();
         let pieces = format::pieces(text).ok_or_else(|| {
-            Stays::new("its format string is none", "correct it").at(message.literal.clone())
+            Stays::new("its format string can't be read", "correct it").at(message.literal.clone())
         })?;
         let (mut single, mut doubled, mut next) = (Vec::new(), Vec::new(), 0);
         for piece in pieces {
@@ -319,7 +319,7 @@ fn chosen<'e>(
         format::ArgumentRef::Index(index) => ValueSource::Argument(*index),
         format::ArgumentRef::Name(name) => match named(name) {
             Some(index) => ValueSource::Argument(index),
-            None => ValueSource::Variable(name.clone()),
+            None => ValueSource::Variable(variable(name)),
         },
     };
     let value = match &from {
@@ -330,6 +330,12 @@ fn chosen<'e>(
         _ => None,
     };
     Ok(conversion(from, &placeholder.spec, value))
+}
+
+/// A variable that a format string names: there, a keyword needs no `r#`.
+fn variable(name: &str) -> String {
+    let is_plain = name == "self" || syn::parse_str::<syn::Ident>(name).is_ok();
+    if is_plain { name.to_owned() } else { format!("r#{name}") }
 }
 
 /// The conversion that prints a value as this format of `std::fmt` does.
