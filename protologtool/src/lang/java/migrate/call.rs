@@ -12,6 +12,7 @@ use crate::lang::jvm::exception;
 use crate::lang::migration::Stays;
 use crate::rewrite::Edit;
 use protolog_core::{Level, Template};
+use std::ops::Range;
 use tree_sitter::Node;
 
 /// The level of a logger's method.
@@ -86,8 +87,8 @@ pub(super) fn convert(
             return Err(Stays::new(reason, "make them as many"));
         }
     }
-    Ok(edits(&message, !arguments.is_empty()))
-        .and_then(|edits| checked(&message, !arguments.is_empty()).map(|()| edits))
+    checked(&message, !arguments.is_empty())?;
+    edits(&message, !arguments.is_empty(), source)
 }
 
 /// The string literals that a message is made of.
@@ -147,6 +148,18 @@ fn changes_something(node: Node<'_>) -> bool {
     }
 }
 
+/// Methods of the JDK that give an array, which SLF4J takes for arguments or shows by its values.
+const ARRAY_GIVERS: [&str; 8] = [
+    "split",
+    "getBytes",
+    "toCharArray",
+    "toArray",
+    "toByteArray",
+    "getStackTrace",
+    "getSuppressed",
+    "listFiles",
+];
+
 /// Refuses arguments whose text SLF4J and protolog may show differently.
 fn check_type(node: Node<'_>, facts: &FileFacts, source: &[u8]) -> Result<(), Stays> {
     let at = node.byte_range();
@@ -156,6 +169,11 @@ fn check_type(node: Node<'_>, facts: &FileFacts, source: &[u8]) -> Result<(), St
             Stays::new("an argument is an array, a lambda or `null`", "pass its values").at(at)
         );
     }
+    if node.kind() == "method_invocation"
+        && ARRAY_GIVERS.contains(&field_text(node, "name", source))
+    {
+        return Err(Stays::new("an argument is an array", "pass its values").at(at));
+    }
     let of = facts.types.get(text(node, source)).filter(|_| node.kind() == "identifier");
     let is_other = |of: &String| of.ends_with(']') || of.starts_with("Supplier");
     if of.is_some_and(|of| of.iter().any(is_other)) {
@@ -164,13 +182,31 @@ fn check_type(node: Node<'_>, facts: &FileFacts, source: &[u8]) -> Result<(), St
     Ok(())
 }
 
+/// Returns whether a type may be that of an exception as well as of anything else.
+fn is_any(of: &str) -> bool {
+    matches!(of, "Object" | "Serializable") || of.len() == 1
+}
+
 /// Returns whether an expression is an exception, if that shows.
 fn is_exception(node: Node<'_>, facts: &FileFacts, source: &[u8]) -> Option<bool> {
     let node = unparenthesized(node);
     let field = |name| field_text(node, name, source);
     match node.kind() {
-        "object_creation_expression" | "cast_expression" => Some(exception::is_type(field("type"))),
-        "method_invocation" => Some(exception::is_giver(field("name"))),
+        "object_creation_expression" => Some(exception::is_type(field("type"))),
+        "cast_expression" if is_any(field("type")) => {
+            is_exception(node.child_by_field_name("value")?, facts, source)
+        }
+        "cast_expression" => Some(exception::is_type(field("type"))),
+        "method_invocation" if exception::is_giver(field("name")) => Some(true),
+        // `getException()` gives one, and `getLastError()` may give a number.
+        "method_invocation" => (!exception::is_name(field("name"))).then_some(false),
+        "ternary_expression" => {
+            let both = ["consequence", "alternative"].map(|name| {
+                node.child_by_field_name(name).map(|node| is_exception(node, facts, source))
+            });
+            let [Some(first), Some(second)] = both else { return None };
+            if first == second { first } else { None }
+        }
         "field_access" => Some(exception::is_name(field("field"))),
         "identifier" => match facts.types.get(text(node, source)).map(Vec::as_slice) {
             None => Some(exception::is_name(text(node, source))),
@@ -179,6 +215,9 @@ fn is_exception(node: Node<'_>, facts: &FileFacts, source: &[u8]) -> Option<bool
                 let is_unknown = types.iter().any(|of| of.is_empty() || of == "var");
                 match (all.contains(&true), all.contains(&false)) {
                     (true, false) => Some(true),
+                    (false, _) if types.iter().any(|of| is_any(of)) => {
+                        (!exception::is_name(text(node, source))).then_some(false)
+                    }
                     (false, _) if !is_unknown => Some(false),
                     (false, _) => Some(exception::is_name(text(node, source))),
                     _ => None,
@@ -189,13 +228,21 @@ fn is_exception(node: Node<'_>, facts: &FileFacts, source: &[u8]) -> Option<bool
     }
 }
 
-fn edits(message: &Text, has_arguments: bool) -> Vec<Edit> {
+/// The edits of a message. What is spelled by escapes, or in two literals, is no part to replace.
+fn edits(message: &Text, has_arguments: bool, source: &[u8]) -> Result<Vec<Edit>, Stays> {
     let text = message.as_str();
     let per_cents = text.match_indices('%').map(|(at, _)| (at..at + 1, "%%"));
     let holes = text.match_indices("{}").map(|(at, _)| (at..at + 2, "%s"));
     let holes = holes.filter(|_| has_arguments);
-    let edits = per_cents.chain(holes);
-    edits.map(|(range, new)| Edit { range: message.origin(range), text: new.to_owned() }).collect()
+    let edit = |(range, new): (Range<usize>, &str)| {
+        let origin = message.origin(range.clone());
+        if source.get(origin.clone()) == Some(text[range].as_bytes()) {
+            return Ok(Edit { range: origin, text: new.to_owned() });
+        }
+        let reason = "its message spells `{}` or `%` by an escape, or in two literals";
+        Err(Stays::new(reason, "write it as it is").at(origin))
+    };
+    per_cents.chain(holes).map(edit).collect()
 }
 
 /// Checks that the runtime takes the new text for a template.

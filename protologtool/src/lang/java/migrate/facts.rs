@@ -16,6 +16,8 @@ pub(super) struct FileFacts {
     pub(super) imports: Vec<(String, Range<usize>)>,
     /// Fields that hold a logger.
     pub(super) loggers: Vec<LoggerField>,
+    /// Parameters and variables of methods that hold a logger.
+    pub(super) passed: HashSet<String>,
     /// Names that something else than a logger has, too.
     pub(super) others: HashSet<String>,
     /// The types that variables are declared with, by name; of a `catch`, that of exceptions.
@@ -64,7 +66,7 @@ impl FileFacts {
             "local_variable_declaration" => {
                 let of = field_text(node, "type", source).to_owned();
                 for declarator in named(node, "variable_declarator") {
-                    self.declare(field_text(declarator, "name", source), &of);
+                    self.pass(field_text(declarator, "name", source), &of);
                 }
             }
             "formal_parameter"
@@ -72,7 +74,7 @@ impl FileFacts {
             | "enhanced_for_statement"
             | "instanceof_expression" => {
                 let of = field_text(node, "type", source).to_owned();
-                self.declare(field_text(node, "name", source), &of);
+                self.pass(field_text(node, "name", source), &of);
             }
             "spread_parameter" => {
                 for declarator in named(node, "variable_declarator") {
@@ -103,22 +105,32 @@ impl FileFacts {
     fn field(&mut self, node: Node<'_>, source: &[u8]) {
         let of = field_text(node, "type", source).to_owned();
         let declarators = named(node, "variable_declarator");
-        if of == "Logger" || of == "org.slf4j.Logger" {
-            let is_import = |(name, _): &(String, Range<usize>)| {
-                name == "org.slf4j.Logger" || name == "org.slf4j.*"
-            };
-            if let [only] = &declarators[..]
-                && (of != "Logger" || self.imports.iter().any(is_import))
-            {
-                let is_private = text(node, source).contains("private ");
-                let name = field_text(*only, "name", source).to_owned();
-                self.loggers.push(LoggerField { name, range: node.byte_range(), is_private });
-                return;
-            }
+        if self.is_logger(&of)
+            && let [only] = &declarators[..]
+        {
+            let is_private = text(node, source).contains("private ");
+            let name = field_text(*only, "name", source).to_owned();
+            self.loggers.push(LoggerField { name, range: node.byte_range(), is_private });
+            return;
         }
         for declarator in declarators {
             self.declare(field_text(declarator, "name", source), &of);
         }
+    }
+
+    /// Returns whether a type, as it is written, is SLF4J's logger.
+    fn is_logger(&self, of: &str) -> bool {
+        of == "org.slf4j.Logger"
+            || of == "Logger"
+                && ["org.slf4j.Logger", "org.slf4j.*"].map(|it| self.has_import(it)).contains(&true)
+    }
+
+    /// Declares a name that holds only while a method runs.
+    fn pass(&mut self, name: &str, of: &str) {
+        if self.is_logger(of) {
+            self.passed.insert(name.to_owned());
+        }
+        self.declare(name, of);
     }
 
     fn declare(&mut self, name: &str, of: &str) {
@@ -153,6 +165,11 @@ impl FileFacts {
         let Some(last) = before.max_by_key(|range| range.end) else { return start };
         let is_next = source[last.end..start].iter().all(u8::is_ascii_whitespace);
         if is_next && source[last.clone()].starts_with(b"/**") { last.start } else { start }
+    }
+
+    /// Returns whether a file imports anything of SLF4J.
+    pub(super) fn has_slf4j(&self) -> bool {
+        self.imports.iter().any(|(known, _)| known.contains("org.slf4j."))
     }
 
     /// Returns whether a file imports this.

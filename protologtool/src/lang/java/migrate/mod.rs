@@ -77,7 +77,7 @@ fn steps(migration: &mut Migration) {
     let listed: usize = migration.files.iter().map(|file| file.listed.len()).sum();
     let steps = [
         "add the runtime to the build: `protologtool init` prints what it needs",
-        "start a session in `main`, as in `Session.builder().file(\"app.pftrace\").logFrom(LogLevel.INFO).start()`",
+        "start a session in `main`, as in `try (var session = dev.protolog.Session.builder().file(\"app.pftrace\").logFrom(dev.protolog.LogLevel.INFO).start()) { … }`",
     ];
     migration.steps.extend(steps.map(str::to_owned));
     if listed > 0 {
@@ -145,7 +145,9 @@ fn calls(source: &Source, tree: &Tree, facts: &FileFacts) -> Vec<LoggerCall> {
         let Some((object, name, is_own)) = receiver(node, bytes) else { return };
         let is_logger = facts.loggers.iter().any(|logger| logger.name == name);
         let is_usual = USUAL_NAMES.contains(&name) && !facts.others.contains(name);
-        if !is_logger && !is_usual {
+        let is_passed = is_own && facts.passed.contains(name);
+        let is_given = name.is_empty() && facts.has_slf4j();
+        if !is_logger && !is_usual && !is_passed && !is_given {
             return;
         }
         let reference = node.kind() == "method_reference";
@@ -159,6 +161,7 @@ fn calls(source: &Source, tree: &Tree, facts: &FileFacts) -> Vec<LoggerCall> {
             (true, true) => result,
             (true, false) => Err(Stays::new("its logger is named by a class", "name it alone")),
             (false, _) if facts.has_lombok && name == "log" => Err(lombok()),
+            (false, _) if is_passed => Err(passed()),
             (false, _) => Err(unknown()),
         };
         let name_end = node.child_by_field_name("name").map_or(node.end_byte(), |it| it.end_byte());
@@ -184,12 +187,21 @@ fn lombok() -> Stays {
     )
 }
 
+fn passed() -> Stays {
+    let help = "declare it as a field, as in `private static final Logger LOG = …`";
+    Stays::new("its logger is a parameter or a variable of a method", help)
+}
+
 fn unknown() -> Stays {
     let help = "declare it in this class, as in `private static final Logger LOG = …`";
     Stays::new("nothing shows here what its logger is", help)
 }
 
-/// The object of a call, its name, and whether it is named as a field of this class.
+/// Names of methods that usually give a logger.
+const GETTERS: [&str; 4] = ["getLog", "getLogger", "log", "logger"];
+
+/// The object of a call, its name, and whether it is named as a field of this class. A logger that
+/// a method gives has no name.
 fn receiver<'t>(node: Node<'t>, source: &'t [u8]) -> Option<(Node<'t>, &'t str, bool)> {
     let object = match node.kind() {
         "method_reference" => node.named_child(0)?,
@@ -200,6 +212,9 @@ fn receiver<'t>(node: Node<'t>, source: &'t [u8]) -> Option<(Node<'t>, &'t str, 
         "field_access" => {
             let is_own = field_text(object, "object", source) == "this";
             Some((object, field_text(object, "field", source), is_own))
+        }
+        "method_invocation" if GETTERS.contains(&field_text(object, "name", source)) => {
+            Some((object, "", false))
         }
         _ => None,
     }
