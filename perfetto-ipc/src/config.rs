@@ -14,6 +14,7 @@ mod trace_config {
     pub(super) const WRITE_INTO_FILE: u32 = 8;
     pub(super) const FILE_WRITE_PERIOD_MS: u32 = 9;
     pub(super) const MAX_FILE_SIZE_BYTES: u32 = 10;
+    pub(super) const FLUSH_PERIOD_MS: u32 = 13;
     pub(super) const BUILTIN_DATA_SOURCES: u32 = 20;
     pub(super) const OUTPUT_PATH: u32 = 29;
     pub(super) const INCREMENTAL_STATE_CONFIG: u32 = 21;
@@ -74,6 +75,8 @@ pub struct SessionConfig {
     pub unique_name: Option<String>,
     /// The interval at which producers begin anew, so that a part of the trace can be read alone.
     pub clear_every: Option<Duration>,
+    /// The interval at which the service takes what is in chunks that are not full.
+    pub flush_every: Option<Duration>,
     /// All levels of all groups are recorded, unless something else is said of them.
     pub enable_all: bool,
     /// The least severe level that is recorded.
@@ -111,6 +114,9 @@ impl SessionConfig {
             }
             if let Some(period) = self.clear_every {
                 to.nested(trace_config::INCREMENTAL_STATE_CONFIG).uint32(1, millis(period));
+            }
+            if let Some(period) = self.flush_every {
+                to.uint32(trace_config::FLUSH_PERIOD_MS, millis(period));
             }
             if let Some(name) = &self.unique_name {
                 to.string(trace_config::UNIQUE_SESSION_NAME, name);

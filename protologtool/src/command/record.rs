@@ -251,6 +251,8 @@ fn config_of_flags(args: &RecordArgs) -> Vec<u8> {
         log_from: args.log_from.map(Level::wire),
         groups: groups.collect(),
         ftrace_events: args.ftrace.clone(),
+        // A thread that logs little fills no chunk for minutes, and the file would have none of it.
+        flush_every: args.name.is_none().then_some(INTERVAL),
         ..SessionConfig::default()
     };
     config.encode()

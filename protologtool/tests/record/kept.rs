@@ -118,6 +118,21 @@ fn a_recording_can_be_followed() {
     program.wait().expect("wait for it");
 }
 
+/// It fills no chunk of the service for longer than this waits.
+#[test]
+fn a_program_that_logs_rarely_is_in_the_trace_meanwhile() {
+    let Some(service) = TracingService::start() else { return };
+    let mut program = program_of_kind(&service, "rare");
+    let part = service.dir.path().join("new.pftrace.part");
+    let mut recording = start(&service);
+    wait_until("something is written", || size(&part) > 0);
+    wait_until("three ticks are there", || ticks(&service, "new.pftrace.part").len() >= 3);
+    recording.kill().expect("kill it");
+    recording.wait().expect("wait for it");
+    drop(program.stdin.take());
+    program.wait().expect("wait for it");
+}
+
 #[test]
 fn a_full_disk_leaves_what_came_before() {
     let Some(service) = TracingService::start() else { return };

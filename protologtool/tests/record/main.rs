@@ -37,12 +37,13 @@ fn program() {
         return;
     }
     let long = "x".repeat(if kind == "much" { 4000 } else { 0 });
+    let pause = Duration::from_millis(if kind == "rare" { 1000 } else { 5 });
     thread::spawn(move || {
         for number in 0_u64.. {
             d!(Log::Tick, "tick %d", number);
             v!(Log::Other, "other %d", number);
             if long.is_empty() {
-                thread::sleep(Duration::from_millis(5));
+                thread::sleep(pause);
             } else {
                 d!(Log::Tick, "long %s", long.as_str());
             }
@@ -80,7 +81,7 @@ fn program_of(service: &TracingService) -> Child {
     program_of_kind(service, "little")
 }
 
-/// A program that logs `little` or `much`.
+/// A program that logs `rare`ly, `little` or `much`.
 fn program_of_kind(service: &TracingService, kind: &str) -> Child {
     start_program(Command::new(std::env::current_exe().expect("this program")), service, kind)
 }
