@@ -323,6 +323,8 @@ fn the_environment_decides() {
         ("not", Some("on"), &["trigger: SIGSEGV at address 0x8"][..]),
         ("by itself", Some("off"), &[]),
         ("not", None, &[]),
+        ("not", Some(""), &[]),
+        ("by itself", Some(""), &["trigger: SIGSEGV at address 0x8"]),
         ("by itself", Some("maybe"), &["trigger: SIGSEGV at address 0x8"]),
     ] {
         let dir = temp_dir();
@@ -337,7 +339,9 @@ fn the_environment_decides() {
         assert!(others >= 1000, "{asks} {variable:?}: {others}");
         let said = String::from_utf8_lossy(&output.stderr);
         let is_wrong = variable == Some("maybe");
-        assert_eq!(said.contains("is neither `on` nor `off`\n"), is_wrong, "{said}");
+        let warning = "SIGNALS is `maybe`, which is neither `on` nor `off`\n";
+        assert_eq!(said.contains(warning), is_wrong, "{said}");
+        assert_eq!(said.contains("FATAL_SIGNALS"), is_wrong, "{said}");
     }
 }
 

@@ -100,9 +100,15 @@ impl Builder {
         match value.to_str() {
             Some("on") => triggers.waits_for_signals = true,
             Some("off") => triggers.waits_for_signals = false,
+            // As of other variables: an empty one is none.
+            Some("") => {}
             _ => text_queue::write_line(
-                b"protolog: PROTOLOG_FATAL_SIGNALS is neither `on` nor `off`\n\
-                  help: write `on` to have files of fatal signals\n",
+                format!(
+                    "protolog: PROTOLOG_FATAL_SIGNALS is `{}`, which is neither `on` nor `off`\n\
+                     help: write `on` to have files of fatal signals\n",
+                    value.to_string_lossy().escape_debug()
+                )
+                .as_bytes(),
             ),
         }
     }
