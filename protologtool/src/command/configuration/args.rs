@@ -66,10 +66,13 @@ const SAMPLE_EXAMPLES: &str = "\
 Examples:
   protologtool configuration sample net 1/100
   protologtool configuration sample 'net and warn' 0.1%
+  protologtool configuration sample net '1/100 by arg1'
+  protologtool configuration sample debug 1/512KiB
   protologtool configuration sample net off
   protologtool configuration site rules
 
-Each message of these calls is kept by chance, one of 100 for instance; the others write nothing, and evaluate no argument but in Java. All of \
+Each message of these calls is kept by chance, one of 100 for instance; the others write nothing. They evaluate no argument, but in Java, \
+by an argument and by bytes. Bytes are in B, KiB or MiB. All of \
 WARN and worse are kept, unless the selector names their level. Traces have the number of the others, by group and level, and \
 `read-log --estimate` tells how many messages those that were kept stand for.";
 
