@@ -16,7 +16,7 @@ pub(super) fn report(log: &Log, args: &ReadLogArgs, system: &dyn System) {
     if args.stats {
         system.print_error(&statistics(log.stats()));
     }
-    system.print_error(&passed_over(log));
+    system.print_error(&passed_over(log, args.form.estimate));
     system.print_error(&left_out(log.stats()));
     for line in log.summary().to_string().lines() {
         system.print_error(&format!("warning: {line}\n"));
@@ -40,7 +40,7 @@ pub(super) fn spans_without_begin(log: &Log) -> String {
 }
 
 /// The lines about messages that sampling passed over; empty if there are none.
-pub(super) fn passed_over(log: &Log) -> String {
+pub(super) fn passed_over(log: &Log, is_estimated: bool) -> String {
     let mut text = String::new();
     let all = &log.stats().passed_over;
     for ((group, level), count) in all {
@@ -50,7 +50,7 @@ pub(super) fn passed_over(log: &Log) -> String {
         let verb = if *count == 1 { "message was" } else { "messages were" };
         let _ = writeln!(text, "note: {count} {verb} passed over by sampling{group}{level}");
     }
-    if !all.is_empty() {
+    if !all.is_empty() && !is_estimated {
         text += "help: see how many were logged by `--count-by template --estimate`\n";
     }
     text
