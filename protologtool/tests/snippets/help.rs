@@ -28,12 +28,13 @@ enum Way {
 use Way::{Endless, Ends, Not, TakesAll};
 
 /// The examples that do not end with 0. The first of an example's beginnings counts.
-const EXAMPLES: [(&str, Way); 14] = [
+const EXAMPLES: [(&str, Way); 15] = [
     ("adb ", Not("it takes a device")),
     ("ssh ", Not("it takes another machine")),
     // Its input ends without a goodbye.
     ("protologtool lsp", Ends(1)),
     ("protologtool export", Not("it takes `protologtool-fleet`, whose tests run it")),
+    ("protologtool migrate", Not("it takes sources with other loggers, which tests/migrate has")),
     ("protologtool view app.pftrace --since", Ends(0)),
     ("protologtool view", Endless),
     ("protologtool read-log app.pftrace -n 10 --follow", Endless),
