@@ -19,7 +19,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(100);
 /// The longest pause.
 const LAST_PAUSE: Duration = Duration::from_secs(5);
 
-/// The producer of this process; none before the first [`connect`].
+/// The producer of this process; none before the first [`connect_with`].
 static PRODUCER: ForkLock<Option<Producer>> = ForkLock::new(Order::Producer, None);
 
 /// A producer, and the process that it is of.
