@@ -261,7 +261,7 @@ pub(crate) fn shared_file() -> Option<io::Result<(File, u32, u32)>> {
 pub(crate) fn shared_descriptor() -> Option<(i32, u32, u32)> {
     let registry = RegistryGuard::lock()?;
     let shared = registry.guard.shared.as_ref()?;
-    Some((shared.descriptor(), shared::PAGES, page::PAGE_SIZE as u32))
+    Some((shared.descriptor()?, shared::PAGES, page::PAGE_SIZE as u32))
 }
 
 /// Applies settings to all groups that are registered now or later; they win over earlier ones.

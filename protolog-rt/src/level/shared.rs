@@ -8,6 +8,7 @@
 use super::group::GroupSet;
 use super::page::PAGE_SIZE;
 use crate::sys::file::memory_file;
+use crate::sys::own_file::OwnFile;
 use protolog_core::control::protocol::MEMORY_NAME;
 use std::fs::File;
 use std::io;
@@ -21,7 +22,7 @@ pub(super) const PAGES: u32 = 256;
 /// The file and the number of its pages in use.
 #[derive(Debug)]
 pub(crate) struct SharedPages {
-    file: File,
+    file: OwnFile,
     used: u32,
 }
 
@@ -29,24 +30,26 @@ impl SharedPages {
     /// Creates a file with pages for enums to come.
     pub(super) fn new() -> io::Result<Self> {
         let file = memory_file(MEMORY_NAME, u64::from(PAGES) * PAGE_SIZE as u64)?;
-        Ok(Self { file, used: 0 })
+        Ok(Self { file: OwnFile::new(file), used: 0 })
     }
 
     /// Returns the file, for an operator.
     pub(super) fn file(&self) -> io::Result<File> {
-        self.file.try_clone()
+        self.file.get().and_then(File::try_clone)
     }
 
-    /// Returns the number of the file's descriptor, which stays open as long as the process lives.
+    /// Returns the number of the file's descriptor, which stays open as long as the process lives;
+    /// none once the program has closed it.
     #[cfg(unix)]
-    pub(super) fn descriptor(&self) -> i32 {
-        self.file.as_raw_fd()
+    pub(super) fn descriptor(&self) -> Option<i32> {
+        self.file.get().ok().map(AsRawFd::as_raw_fd)
     }
 
     /// Shares the page of `set`, if there is one left and the system can map it.
     pub(super) fn add(&mut self, set: &'static GroupSet) {
         let is_sharable = set.is_derived() && !set.has_joined();
-        if self.used < PAGES && is_sharable && set.share(&self.file, self.used).is_ok() {
+        let share = |file: &File| set.share(file, self.used);
+        if self.used < PAGES && is_sharable && self.file.get().and_then(share).is_ok() {
             self.used += 1;
         }
     }

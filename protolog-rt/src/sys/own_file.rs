@@ -10,36 +10,39 @@ use std::io;
 use std::mem::ManuallyDrop;
 use std::os::fd::AsRawFd;
 
-/// See the module.
+/// See the module. `F` is a file or a socket.
 #[derive(Debug)]
-pub(crate) struct OwnFile {
-    file: ManuallyDrop<File>,
-    /// The file that it was opened for; none where that can't be told.
+pub(crate) struct OwnFile<F: AsRawFd = File> {
+    file: ManuallyDrop<F>,
+    /// The file that it was opened for; none where that can't be told, or where the program had
+    /// closed it by then.
     id: Option<Id>,
 }
 
-impl OwnFile {
-    pub(crate) fn new(file: File) -> Self {
+impl<F: AsRawFd> OwnFile<F> {
+    /// Takes a file that was opened a moment ago, on the thread that opened it: a thread that is
+    /// started with it may run after the program has closed it.
+    pub(crate) fn new(file: F) -> Self {
         let id = id_of_descriptor(file.as_raw_fd());
         Self { file: ManuallyDrop::new(file), id }
     }
 
     /// Returns the file; an error once its descriptor is that of another one, or of none.
-    pub(crate) fn get(&self) -> io::Result<&File> {
+    pub(crate) fn get(&self) -> io::Result<&F> {
         if self.is_own() { Ok(&self.file) } else { Err(closed()) }
     }
 
     /// Returns the same to change it.
-    pub(crate) fn get_mut(&mut self) -> io::Result<&mut File> {
+    pub(crate) fn get_mut(&mut self) -> io::Result<&mut F> {
         if self.is_own() { Ok(&mut self.file) } else { Err(closed()) }
     }
 
     fn is_own(&self) -> bool {
-        id_of_descriptor(self.file.as_raw_fd()) == self.id
+        self.id.is_some() && id_of_descriptor(self.file.as_raw_fd()) == self.id
     }
 }
 
-impl Drop for OwnFile {
+impl<F: AsRawFd> Drop for OwnFile<F> {
     fn drop(&mut self) {
         if self.is_own() {
             // SAFETY: nothing uses the value after this.
@@ -74,5 +77,16 @@ mod tests {
         let mut other = unsafe { File::from_raw_fd(number) };
         other.write_all(b"of the program").unwrap();
         assert_eq!(std::fs::read(dir.path().join("own")).unwrap(), b"ours");
+    }
+
+    #[test]
+    fn a_descriptor_that_was_closed_before_is_nobody_s() {
+        let file = ManuallyDrop::new(File::open("/dev/null").unwrap());
+        let number = file.as_raw_fd();
+        // SAFETY: takes a number, which nothing else here has.
+        assert_eq!(unsafe { libc::close(number) }, 0);
+        // SAFETY: what it says of the number is what is tested: it is neither used nor closed.
+        let own = OwnFile::new(unsafe { File::from_raw_fd(number) });
+        assert!(own.get().is_err());
     }
 }

@@ -56,7 +56,7 @@ pub(crate) fn handle(on_signal: fn(Effect)) -> io::Result<()> {
     let mut ends = [0; 2];
     pipe(&mut ends)?;
     // SAFETY: the descriptor is new, and nobody else has it.
-    let read = unsafe { File::from_raw_fd(ends[0]) };
+    let read = OwnFile::new(unsafe { File::from_raw_fd(ends[0]) });
     // A handler never waits for a full pipe.
     // SAFETY: takes numbers.
     checked(unsafe { libc::fcntl(ends[1], libc::F_SETFL, libc::O_NONBLOCK) })?;
@@ -195,9 +195,9 @@ fn die(signal: libc::c_int) -> ! {
 }
 
 /// The thread.
-fn run(pipe: File, on_signal: fn(Effect)) {
+fn run(mut pipe: OwnFile, on_signal: fn(Effect)) {
     block_signals();
-    let (mut pipe, mut byte) = (OwnFile::new(pipe), [0]);
+    let mut byte = [0];
     while pipe.get_mut().and_then(|pipe| pipe.read_exact(&mut byte)).is_ok() {
         let word = libc::c_int::from(byte[0] as i8);
         on_signal(if word > 0 { Effect::Dies } else { Effect::Handled });

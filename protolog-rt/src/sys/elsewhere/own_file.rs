@@ -5,22 +5,22 @@ use std::io;
 
 /// A file that only we close.
 #[derive(Debug)]
-pub(crate) struct OwnFile(File);
+pub(crate) struct OwnFile<F = File>(F);
 
-impl OwnFile {
-    pub(crate) fn new(file: File) -> Self {
+impl<F> OwnFile<F> {
+    pub(crate) fn new(file: F) -> Self {
         Self(file)
     }
 
     /// Returns the file.
     #[allow(clippy::unnecessary_wraps)] // As on Unix.
-    pub(crate) fn get(&self) -> io::Result<&File> {
+    pub(crate) fn get(&self) -> io::Result<&F> {
         Ok(&self.0)
     }
 
     /// Returns the same to change it.
     #[allow(clippy::unnecessary_wraps)] // As on Unix.
-    pub(crate) fn get_mut(&mut self) -> io::Result<&mut File> {
+    pub(crate) fn get_mut(&mut self) -> io::Result<&mut F> {
         Ok(&mut self.0)
     }
 }
