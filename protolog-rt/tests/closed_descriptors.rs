@@ -7,11 +7,12 @@ mod fork;
 
 use fork::has_process_of_its_own;
 use protolog_reader::Trace;
-use protolog_rt::text::{self, RotatingFile, set_sink};
-use protolog_rt::{Level, ProtoLogGroup, Session, i, print_group, stop_on_signals};
+use protolog_rt::text::{self, RotatingFile, Syslog, set_sink};
+use protolog_rt::{Level, ProtoLogGroup, Session, control, i, print_group, stop_on_signals};
 use protolog_testkit::temp_dir;
 use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};
+use std::os::unix::net::UnixDatagram;
 use std::path::Path;
 use std::time::Duration;
 
@@ -19,6 +20,11 @@ use std::time::Duration;
 enum Log {
     Work,
     Text,
+}
+
+#[derive(ProtoLogGroup)]
+enum Later {
+    Work,
 }
 
 /// Closes them, and opens files of `directory` instead.
@@ -86,6 +92,56 @@ fn a_text_file_gets_no_more_lines_and_no_other_file_does() {
     assert!(found.ends_with(": before\n") && found.lines().count() == 1, "{found}");
 }
 
+/// A daemon of the system's gets the messages after it, too, and no peer of the program's does.
+#[test]
+fn a_daemon_gets_lines_through_another_socket() {
+    if !has_process_of_its_own("a_daemon_gets_lines_through_another_socket") {
+        return;
+    }
+    let dir = temp_dir();
+    let path = dir.path().join("log");
+    let daemon = UnixDatagram::bind(&path).expect("a daemon");
+    set_sink(Syslog::connect_to(&path).expect("connect")).expect("the first sink");
+    print_group(&Log::Text, Some(Level::Info));
+    i!(Log::Text, "before");
+    assert!(text::flush(Duration::from_secs(10)));
+    let mut room = [0; 1000];
+    let size = daemon.recv(&mut room).expect("a datagram");
+    assert!(room[..size].ends_with(b"before"), "{:?}", &room[..size]);
+    std::mem::forget(daemon);
+    drop(close_all(dir.path()));
+    fs::remove_file(&path).expect("remove the socket");
+    let daemon = UnixDatagram::bind(&path).expect("a new daemon");
+    daemon.set_read_timeout(Some(Duration::from_secs(20))).expect("a time limit");
+    let pairs: Vec<_> = (0..16).map(|_| UnixDatagram::pair().expect("a pair")).collect();
+    i!(Log::Text, "after");
+    assert!(text::flush(Duration::from_secs(10)));
+    let size = daemon.recv(&mut room).expect("a datagram");
+    assert!(room[..size].ends_with(b"after"), "{:?}", &room[..size]);
+    for peer in pairs.iter().flat_map(|(one, other)| [one, other]) {
+        peer.set_nonblocking(true).expect("no waiting");
+        assert!(peer.recv(&mut room).is_err(), "a peer got a line");
+    }
+    assert_eq!(text::dropped(), 0);
+}
+
+/// Groups that come after it are not switched by memory that is a file of the program's by then.
+#[test]
+fn memory_of_switches_is_no_file_of_the_program() {
+    if !has_process_of_its_own("memory_of_switches_is_no_file_of_the_program") {
+        return;
+    }
+    let dir = temp_dir();
+    let server = control::serve_in(dir.path().join("control")).expect("a server");
+    print_group(&Log::Work, Some(Level::Info));
+    i!(Log::Work, "before");
+    let files = close_all(dir.path());
+    print_group(&Later::Work, Some(Level::Info));
+    i!(Later::Work, "after");
+    drop(server);
+    check(dir.path(), files);
+}
+
 /// A signal that ends the program is no byte in a file of the program's.
 #[test]
 fn a_signal_writes_nothing() {
@@ -95,6 +151,7 @@ fn a_signal_writes_nothing() {
     let dir = temp_dir();
     let child = fork::spawn(fork::fork, || {
         stop_on_signals().expect("handlers");
+        // Its thread may not even have begun.
         let files = close_all(dir.path());
         let _ = std::process::Command::new("kill").arg(std::process::id().to_string()).status();
         std::thread::sleep(Duration::from_secs(10));

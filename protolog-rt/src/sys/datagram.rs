@@ -1,6 +1,8 @@
 //! Sockets of datagrams.
 
 #[cfg(unix)]
+use super::own_file::OwnFile;
+#[cfg(unix)]
 use super::poll::{Polled, poll};
 use std::io;
 #[cfg(unix)]
@@ -13,32 +15,43 @@ use std::path::Path;
 #[derive(Debug)]
 pub(crate) struct Datagrams {
     #[cfg(unix)]
-    socket: UnixDatagram,
+    socket: OwnFile<UnixDatagram>,
 }
 
 #[cfg(unix)]
 impl Datagrams {
     /// A socket that is not connected.
     pub(crate) fn unbound() -> io::Result<Self> {
-        let socket = UnixDatagram::unbound()?;
-        socket.set_nonblocking(true)?;
-        Ok(Self { socket })
+        Ok(Self { socket: OwnFile::new(open()?) })
     }
 
     /// Connects to the socket at `path`.
     pub(crate) fn connect(&self, path: &Path) -> io::Result<()> {
-        self.socket.connect(path)
+        self.socket.get()?.connect(path)
     }
 
-    /// Sends a datagram.
-    pub(crate) fn send(&self, datagram: &[u8]) -> io::Result<usize> {
-        self.socket.send(datagram)
+    /// Sends a datagram to the socket at `path`, which this one was connected to. In a program that
+    /// has closed this one, by one for this datagram alone: threads that log share it, and none of
+    /// them waits for another one to open it again.
+    pub(crate) fn send(&self, datagram: &[u8], path: &Path) -> io::Result<usize> {
+        match self.socket.get() {
+            Ok(socket) => socket.send(datagram),
+            Err(_) => open()?.send_to(datagram, path),
+        }
     }
 
     /// Waits until a datagram can be sent, for at most so many milliseconds.
     pub(crate) fn wait(&self, milliseconds: u32) {
-        let _ = poll(&[Polled::new(self.socket.as_fd(), false, true)], Some(milliseconds));
+        let socket = self.socket.get().ok().map(|socket| Polled::new(socket.as_fd(), false, true));
+        let _ = poll(socket.as_slice(), Some(milliseconds));
     }
+}
+
+#[cfg(unix)]
+fn open() -> io::Result<UnixDatagram> {
+    let socket = UnixDatagram::unbound()?;
+    socket.set_nonblocking(true)?;
+    Ok(socket)
 }
 
 /// There are none.
@@ -52,7 +65,7 @@ impl Datagrams {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    pub(crate) fn send(&self, _: &[u8]) -> io::Result<usize> {
+    pub(crate) fn send(&self, _: &[u8], _: &Path) -> io::Result<usize> {
         Err(io::ErrorKind::Unsupported.into())
     }
 

@@ -185,7 +185,7 @@ impl Daemon {
     /// Sends a datagram, if need be after connecting again, without waiting.
     pub(super) fn send_now(&self, datagram: &[u8]) -> io::Result<()> {
         let send = || loop {
-            match self.socket.send(datagram) {
+            match self.socket.send(datagram, &self.path) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 sent => return sent.map(|_| ()),
             }
