@@ -185,7 +185,7 @@ impl sys::At for Directory {
 }
 
 /// The name, if it is one component and leads nowhere else.
-fn component(name: &OsStr) -> io::Result<&OsStr> {
+pub(crate) fn component(name: &OsStr) -> io::Result<&OsStr> {
     let bytes = name.as_encoded_bytes();
     let is_one =
         !bytes.iter().any(|byte| sys::is_separator(*byte)) && !matches!(bytes, b"" | b"." | b"..");

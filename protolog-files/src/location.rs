@@ -4,6 +4,7 @@
 //! Invariant: all calls act in the directory that was found, however its path is renamed or
 //! replaced afterwards; and none follows a link at the name.
 
+use crate::directory::component;
 use crate::entry::Entry;
 use crate::held_directory::HeldDirectory;
 use crate::refused::{Kind, Refused};
@@ -59,11 +60,7 @@ impl Location {
     /// elsewhere.
     pub fn sibling(&self, name: impl AsRef<OsStr>) -> io::Result<Self> {
         let name = name.as_ref();
-        if walk::split(Path::new(name))? == (Path::new(""), name) {
-            Ok(Self::new(Arc::clone(&self.directory), name))
-        } else {
-            Err(sys::Fault::Invalid.into())
-        }
+        Ok(Self::new(Arc::clone(&self.directory), component(name)?))
     }
 
     /// The name.
@@ -74,7 +71,7 @@ impl Location {
     /// A name beside this one that nobody can know in advance: `prefix` and 16 hexadecimal digits.
     pub(crate) fn unknown_sibling(&self, prefix: &str) -> Self {
         // Its keys are the system's random numbers.
-        let number = RandomState::new().hash_one(std::process::id());
+        let number = RandomState::new().hash_one(prefix);
         Self::new(Arc::clone(&self.directory), format!("{prefix}{number:016x}"))
     }
 

@@ -97,12 +97,13 @@ impl Walk {
             let name = component.as_os_str();
             at = match component {
                 Component::CurDir => continue,
+                Component::Normal(name) => self.step(&at, name)?,
+                _ if self.links == Links::None => return Err(sys::Fault::Invalid.into()),
                 Component::Prefix(_) | Component::RootDir => {
                     self.shown.clear();
                     sys::open_directory(Path::new("/"))?
                 }
                 Component::ParentDir => sys::directory_at(&at, name)?,
-                Component::Normal(name) => self.step(&at, name)?,
             };
             self.shown.push(name);
         }

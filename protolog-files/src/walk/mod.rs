@@ -41,7 +41,7 @@ pub(crate) const HERE: Option<&dyn At> = None;
 pub(crate) enum Links {
     /// Those of the module's rule.
     Trusted,
-    /// None.
+    /// None, and there is no way up: what is found is below the start.
     None,
 }
 
