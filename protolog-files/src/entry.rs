@@ -70,7 +70,7 @@ impl Entry {
 
 /// Returns the properties of what a path leads to, by any links, without any effect on it.
 pub fn look(path: &Path) -> io::Result<Status> {
-    Ok(sys::look(path)?.status().clone())
+    sys::status_of_path(path)
 }
 
 /// Sets the mode of an open file, where files have one.

@@ -53,11 +53,10 @@ impl Directory {
         let mut unfinished = OsString::from(name);
         unfinished.push(UNFINISHED);
         let socket = sys::socket()?;
-        sys::set_mode(&socket, MODE)?;
         // Without /proc, as in some jails, by the path, which has led to this very directory or
         // else the socket is not in it.
         let directory = sys::address_in(self).unwrap_or_else(|| self.path().to_owned());
-        sys::bind(&socket, &directory.join(&unfinished))?;
+        sys::bind_with_mode(&socket, &directory.join(&unfinished), (self, &unfinished), MODE)?;
         let made = self.look(&unfinished)?;
         // A process that connects before would find that nobody listens, and remove the socket as a
         // dead program's.

@@ -4,18 +4,18 @@
 //! Neither tells users or modes apart here: a file is the user's, and as private as the directory
 //! makes it (on Windows by its list of access rights, which new files inherit).
 
-use super::Use;
 #[cfg(target_os = "wasi")]
 use super::wasi as system;
 #[cfg(windows)]
 use super::windows as system;
+use super::{Fault, Use};
 use crate::status::Status;
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf, absolute};
 
-pub(crate) use system::{duplicate, is_separator, reopen, status};
+pub(crate) use system::{duplicate, is_link, is_separator, reopen, status};
 
 /// A directory that is held.
 #[derive(Debug)]
@@ -42,6 +42,7 @@ impl<T: At + ?Sized> At for &T {
 }
 
 /// Holds a directory that somebody else holds, too.
+#[allow(clippy::unnecessary_wraps)] // As on the other systems.
 pub(crate) fn hold(directory: impl At) -> io::Result<Held> {
     Ok(Held { path: directory.at().to_owned() })
 }
@@ -74,7 +75,12 @@ pub(crate) fn directory_at(directory: impl At, name: &OsStr) -> io::Result<Held>
 
 /// Returns the properties of an open directory.
 pub(crate) fn status_of_held(held: &Held) -> io::Result<Status> {
-    system::status_of_path(&held.path, system::Last::Followed)
+    status_of_path(&held.path)
+}
+
+/// Returns the properties of what a path leads to, by any links.
+pub(crate) fn status_of_path(path: &Path) -> io::Result<Status> {
+    system::status_of_path(path, system::Last::Followed)
 }
 
 /// An entry that was looked at, and its path.
@@ -92,8 +98,7 @@ pub(crate) fn look_at(directory: impl At, name: &OsStr) -> io::Result<Looked> {
 
 /// Looks at what a path leads to, by any links.
 pub(crate) fn look(path: &Path) -> io::Result<Looked> {
-    let status = system::status_of_path(path, system::Last::Followed)?;
-    Ok(Looked { status, path: path.to_owned() })
+    Ok(Looked { status: status_of_path(path)?, path: path.to_owned() })
 }
 
 impl Looked {
@@ -107,6 +112,7 @@ impl Looked {
     }
 
     /// Turns the directory that was looked at into one to start from.
+    #[allow(clippy::unnecessary_wraps)] // As on the other systems.
     pub(crate) fn into_directory(self) -> io::Result<Held> {
         Ok(Held { path: self.path })
     }
@@ -121,7 +127,7 @@ impl Looked {
 
 /// Opens the file `name` in a directory.
 pub(crate) fn open_at(directory: impl At, name: &OsStr, how: Use) -> io::Result<File> {
-    system::without_links(&mut options(how)).open(directory.at().join(name))
+    system::open_without_links(&directory.at().join(name), how)
 }
 
 /// Creates the file `name` in a directory: an error if anything is there, even a link.
@@ -131,18 +137,7 @@ pub(crate) fn create_at(
     how: Use,
     _mode: u32,
 ) -> io::Result<File> {
-    options(how).create_new(true).open(directory.at().join(name))
-}
-
-fn options(how: Use) -> OpenOptions {
-    let mut options = OpenOptions::new();
-    match how {
-        Use::Read => options.read(true),
-        Use::Write => options.write(true),
-        Use::Append => options.append(true),
-        Use::ReadWrite => options.read(true).write(true),
-    };
-    options
+    how.options().create_new(true).open(directory.at().join(name))
 }
 
 /// Returns the text of the link `name`.
@@ -234,45 +229,6 @@ pub(crate) fn user() -> u32 {
 /// Returns the file of a descriptor of this process, which has no number here.
 pub(crate) fn open_descriptor(_: u32) -> io::Result<File> {
     Err(io::ErrorKind::Unsupported.into())
-}
-
-/// An error that the system would give.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fault {
-    /// A directory where a file is needed.
-    IsDirectory,
-    /// A file where a directory is needed.
-    NotDirectory,
-    /// No such entry.
-    NotFound,
-    /// Links without end.
-    Loop,
-    /// A bad name.
-    Invalid,
-    /// It is another file by now.
-    Stale,
-    /// The descriptor is closed.
-    Closed,
-}
-
-impl From<Fault> for io::Error {
-    fn from(fault: Fault) -> Self {
-        match fault {
-            Fault::IsDirectory => io::ErrorKind::IsADirectory.into(),
-            Fault::NotDirectory => io::ErrorKind::NotADirectory.into(),
-            Fault::NotFound => io::ErrorKind::NotFound.into(),
-            Fault::Loop => Self::new(io::ErrorKind::InvalidInput, "too many links"),
-            Fault::Invalid => io::ErrorKind::InvalidInput.into(),
-            Fault::Stale => io::ErrorKind::StaleNetworkFileHandle.into(),
-            Fault::Closed => Self::new(io::ErrorKind::InvalidInput, "it is not open"),
-        }
-    }
-}
-
-/// Returns whether an error says that a name is that of a link: a link is opened itself, and its
-/// kind tells.
-pub(crate) fn is_link(_: &io::Error) -> bool {
-    false
 }
 
 /// Returns whether an error says that nobody has a pipe open for reading.

@@ -2,11 +2,11 @@
 //! looked at by its name in a directory that is open, and one that is opened later is compared.
 //! Paths of open directories come from the kernel (`F_GETPATH`).
 
-use super::Use;
 use super::unix::{
-    Fault, PLACE_OF_DIRECTORY, SAFE, done, file, flags, open_at, open_path, open_with, rename_at,
-    status, status_of, terminated,
+    PLACE_OF_DIRECTORY, SAFE, bind, done, file, flags, open_at, open_path, open_with, status,
+    status_of_path, terminated,
 };
+use super::{Fault, Use};
 use crate::refused::Kind;
 use crate::status::Status;
 use std::ffi::{CStr, OsStr, OsString, c_int};
@@ -40,11 +40,8 @@ pub(crate) fn look_at(directory: impl AsFd, name: &OsStr) -> io::Result<Looked> 
 
 /// Looks at what a path leads to, by any links.
 pub(crate) fn look(path: &Path) -> io::Result<Looked> {
-    Ok(Looked {
-        status: status_of(&std::fs::metadata(path)?),
-        changed: (0, 0),
-        way: Way::Path(path.to_owned()),
-    })
+    let status = status_of_path(path)?;
+    Ok(Looked { status, changed: (0, 0), way: Way::Path(path.to_owned()) })
 }
 
 impl Looked {
@@ -152,30 +149,15 @@ pub(crate) fn is_link_of_kernel(_: &Status) -> bool {
     false
 }
 
-/// Renames an entry to a name that is free: an error if it is taken. A file system that can't look
-/// and rename in one step looks before.
-pub(crate) fn rename_to_free_at(
-    directory: impl AsFd,
-    name: &OsStr,
-    new_name: &OsStr,
+/// Renames an entry in one step, unless the new name is taken.
+pub(crate) fn rename_unless_taken(
+    directory: BorrowedFd<'_>,
+    name: &CStr,
+    new_name: &CStr,
 ) -> io::Result<()> {
-    let directory = directory.as_fd();
-    let at = directory.as_raw_fd();
-    let (old, new) = (terminated(name)?, terminated(new_name)?);
+    let (at, old, new) = (directory.as_raw_fd(), name.as_ptr(), new_name.as_ptr());
     // SAFETY: both names are C strings that live through the call.
-    let renamed =
-        done(unsafe { libc::renameatx_np(at, old.as_ptr(), at, new.as_ptr(), libc::RENAME_EXCL) });
-    match renamed {
-        Err(error) if matches!(error.raw_os_error(), Some(libc::ENOTSUP | libc::EINVAL)) => {
-            match stat_at(directory, new_name) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    rename_at(directory, name, directory, new_name)
-                }
-                there => there.and_then(|_| Err(io::ErrorKind::AlreadyExists.into())),
-            }
-        }
-        renamed => renamed,
-    }
+    done(unsafe { libc::renameatx_np(at, old, at, new, libc::RENAME_EXCL) })
 }
 
 /// Creates a file without a name in a directory, which can't be done.
@@ -191,18 +173,28 @@ pub(crate) fn name_at(_: &File, _: impl AsFd, _: &OsStr) -> io::Result<()> {
 /// Returns the names in a directory that is open for reading, in any order: at least `most` of
 /// them, or all.
 pub(crate) fn names(directory: &File, most: usize) -> io::Result<Vec<OsString>> {
-    let number = directory.try_clone()?.into_raw_fd();
-    // SAFETY: the descriptor is ours, and the stream's from here on.
-    let stream = unsafe { libc::fdopendir(number) };
+    let own = OwnedFd::from(directory.try_clone()?);
+    // SAFETY: the descriptor is ours.
+    let stream = unsafe { libc::fdopendir(own.as_raw_fd()) };
     if stream.is_null() {
         return Err(io::Error::last_os_error());
     }
-    let mut names = Vec::new();
+    // The stream's from here on.
+    let _ = own.into_raw_fd();
+    let (mut names, mut error) = (Vec::new(), None);
     while names.len() < most {
+        // SAFETY: takes nothing, and gives the address of this thread's number.
+        let number = unsafe { libc::__error() };
+        // SAFETY: it is this thread's.
+        unsafe { *number = 0 };
         // SAFETY: the stream is open, and no other thread has it.
         let entry = unsafe { libc::readdir(stream) };
         // SAFETY: null, or an entry that is valid until the next call.
-        let Some(entry) = (unsafe { entry.as_ref() }) else { break };
+        let Some(entry) = (unsafe { entry.as_ref() }) else {
+            // At the end, the number stays as it was.
+            error = Some(io::Error::last_os_error()).filter(|it| it.raw_os_error() != Some(0));
+            break;
+        };
         // SAFETY: the system ends the name by a zero.
         let name = unsafe { CStr::from_ptr(entry.d_name.as_ptr()) }.to_bytes();
         if name != b"." && name != b".." {
@@ -211,7 +203,7 @@ pub(crate) fn names(directory: &File, most: usize) -> io::Result<Vec<OsString>> 
     }
     // SAFETY: the stream is open, and nobody uses it any more.
     done(unsafe { libc::closedir(stream) })?;
-    Ok(names)
+    error.map_or(Ok(names), Err)
 }
 
 /// Returns the file of a descriptor of this process, to be written as it is: the same open file.
@@ -254,6 +246,22 @@ pub(crate) fn socket() -> io::Result<OwnedFd> {
     // SAFETY: `from` points to a value of ours, which has `size` bytes.
     done(unsafe { libc::setsockopt(number, libc::SOL_SOCKET, libc::SO_NOSIGPIPE, from, size) })?;
     Ok(socket.into())
+}
+
+/// Gives a socket the address `path`, which is `name` in a private directory, and a mode: it has
+/// that before it listens, which is when somebody could connect. An open socket takes none
+/// (`EINVAL`).
+pub(crate) fn bind_with_mode(
+    socket: impl AsFd,
+    path: &Path,
+    (directory, name): (impl AsFd, &OsStr),
+    mode: u32,
+) -> io::Result<()> {
+    bind(socket, path)?;
+    let (directory, name) = (directory.as_fd().as_raw_fd(), terminated(name)?);
+    let (mode, flags) = (mode as libc::mode_t, libc::AT_SYMLINK_NOFOLLOW);
+    // SAFETY: the name is a C string that lives through the call.
+    done(unsafe { libc::fchmodat(directory, name.as_ptr(), mode, flags) })
 }
 
 /// Lets the other end of a Unix socket send open files, which it always may.

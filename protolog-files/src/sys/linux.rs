@@ -1,14 +1,14 @@
 //! What Linux and Android do in their own way: descriptors that stand for a place, and `/proc`,
 //! whose links lead from a descriptor to its file.
 
-use super::Use;
 use super::unix::{
-    Fault, PLACE_OF_DIRECTORY, block, done, file, flags, has_no_reader, open_path, open_with,
-    read_link_at, rename_at, status, terminated,
+    PLACE_OF_DIRECTORY, bind, block, done, file, flags, has_no_reader, open_path, open_with,
+    read_link_at, set_mode, status, terminated,
 };
+use super::{Fault, Use};
 use crate::refused::{Kind, Refused};
 use crate::status::Status;
-use std::ffi::{OsStr, OsString, c_int};
+use std::ffi::{CStr, OsStr, OsString, c_int};
 use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -101,40 +101,18 @@ pub(crate) fn is_link_of_kernel(link: &Status) -> bool {
     fs::metadata("/proc").is_ok_and(|system| system.dev() == link.dev())
 }
 
-/// Renames an entry to a name that is free: an error if it is taken. A file system that can't look
-/// and rename in one step looks before.
-pub(crate) fn rename_to_free_at(
-    directory: impl AsFd,
-    name: &OsStr,
-    new_name: &OsStr,
+/// Renames an entry in one step, unless the new name is taken.
+pub(crate) fn rename_unless_taken(
+    directory: BorrowedFd<'_>,
+    name: &CStr,
+    new_name: &CStr,
 ) -> io::Result<()> {
-    let directory = directory.as_fd();
-    let at = directory.as_raw_fd();
-    let (old, new) = (terminated(name)?, terminated(new_name)?);
+    let (at, old, new) = (directory.as_raw_fd(), name.as_ptr(), new_name.as_ptr());
+    let (call, flags) = (libc::SYS_renameat2, libc::RENAME_NOREPLACE);
     // SAFETY: both names are C strings that live through the call. Not every C library has a
     // function for it.
-    let result = unsafe {
-        libc::syscall(
-            libc::SYS_renameat2,
-            at,
-            old.as_ptr(),
-            at,
-            new.as_ptr(),
-            libc::RENAME_NOREPLACE,
-        )
-    };
-    let renamed = if result == -1 { Err(io::Error::last_os_error()) } else { Ok(()) };
-    match renamed {
-        Err(error) if matches!(error.raw_os_error(), Some(libc::EINVAL | libc::ENOSYS)) => {
-            match open_with(directory, new_name, PLACE, 0) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    rename_at(directory, name, directory, new_name)
-                }
-                there => there.and_then(|_| Err(io::ErrorKind::AlreadyExists.into())),
-            }
-        }
-        renamed => renamed,
-    }
+    let result = unsafe { libc::syscall(call, at, old, at, new, flags) };
+    if result == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
 /// Creates a file without a name in a directory; none where that can't be done.
@@ -236,6 +214,18 @@ pub(crate) fn socket() -> io::Result<OwnedFd> {
         unsafe { libc::socket(libc::AF_UNIX, kind, 0) }
     })?;
     Ok(socket.into())
+}
+
+/// Gives a socket the address `path`, which is `name` in a directory, and the mode that it has from
+/// then on.
+pub(crate) fn bind_with_mode(
+    socket: impl AsFd,
+    path: &Path,
+    _: (impl AsFd, &OsStr),
+    mode: u32,
+) -> io::Result<()> {
+    set_mode(&socket, mode)?;
+    bind(socket, path)
 }
 
 /// Lets the other end of a Unix socket send open files, or has the kernel refuse them.

@@ -4,7 +4,7 @@ use super::Use;
 use crate::refused::Kind;
 use crate::status::Status;
 use std::ffi::{CString, OsStr, OsString, c_int};
-use std::fs::{File, Metadata};
+use std::fs::{self, File, Metadata};
 use std::io;
 use std::mem::offset_of;
 pub(crate) use std::os::fd::AsFd as At;
@@ -124,7 +124,13 @@ pub(crate) fn status_of_held(held: &Held) -> io::Result<Status> {
     status(held)
 }
 
-pub(super) fn status_of(found: &Metadata) -> Status {
+/// Returns the properties of what a path leads to, by any links. It takes no descriptor, of which
+/// the process may have none left.
+pub(crate) fn status_of_path(path: &Path) -> io::Result<Status> {
+    Ok(status_of(&fs::metadata(path)?))
+}
+
+fn status_of(found: &Metadata) -> Status {
     Status {
         kind: Kind::from(found.file_type()),
         device: found.dev(),
@@ -284,39 +290,6 @@ pub(super) fn file(open: impl Fn() -> c_int) -> io::Result<File> {
         if error.kind() != io::ErrorKind::Interrupted {
             return Err(error);
         }
-    }
-}
-
-/// An error that the system would give, by its own number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fault {
-    /// A directory where a file is needed.
-    IsDirectory,
-    /// A file where a directory is needed.
-    NotDirectory,
-    /// No such entry.
-    NotFound,
-    /// Links without end.
-    Loop,
-    /// A bad name.
-    Invalid,
-    /// It is another file by now.
-    Stale,
-    /// The descriptor is closed, or not open for this.
-    Closed,
-}
-
-impl From<Fault> for io::Error {
-    fn from(fault: Fault) -> Self {
-        Self::from_raw_os_error(match fault {
-            Fault::IsDirectory => libc::EISDIR,
-            Fault::NotDirectory => libc::ENOTDIR,
-            Fault::NotFound => libc::ENOENT,
-            Fault::Loop => libc::ELOOP,
-            Fault::Invalid => libc::EINVAL,
-            Fault::Stale => libc::ESTALE,
-            Fault::Closed => libc::EBADF,
-        })
     }
 }
 

@@ -4,10 +4,10 @@ use super::Use;
 use crate::refused::Kind;
 use crate::status::Status;
 use std::ffi::CString;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd};
 use std::path::Path;
 
 /// A link at the end of a path.
@@ -65,10 +65,27 @@ fn of_result(result: i32, found: &MaybeUninit<libc::stat>) -> io::Result<Status>
     })
 }
 
-/// Has the file opened, and not what a link in its place leads to: nothing is asked of the system,
-/// whose links lead out of no directory that the program was given.
-pub(super) fn without_links(options: &mut OpenOptions) -> &mut OpenOptions {
-    options
+/// Opens a file; an error if it is a link.
+pub(super) fn open_without_links(path: &Path, how: Use) -> io::Result<File> {
+    let flags = match how {
+        Use::Read => libc::O_RDONLY,
+        Use::Write => libc::O_WRONLY,
+        Use::Append => libc::O_WRONLY | libc::O_APPEND,
+        Use::ReadWrite => libc::O_RDWR,
+    };
+    let path = CString::new(path.as_os_str().as_encoded_bytes())?;
+    // SAFETY: the path is a C string that lives through the call.
+    let number = unsafe { libc::open(path.as_ptr(), flags | libc::O_NOFOLLOW) };
+    if number < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the descriptor is new, and nobody else has it.
+    Ok(unsafe { File::from_raw_fd(number) })
+}
+
+/// Returns whether an error says that a name is that of a link.
+pub(crate) fn is_link(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(libc::ELOOP)
 }
 
 /// Renames an entry; an error if the new name is taken.

@@ -111,9 +111,15 @@ pub(super) fn status_of_path(path: &Path, last: Last) -> io::Result<Status> {
     status(&looked)
 }
 
-/// Has the file opened, and not what a link in its place leads to.
-pub(super) fn without_links(options: &mut OpenOptions) -> &mut OpenOptions {
-    options.custom_flags(OPEN_REPARSE_POINT)
+/// Opens a file, and not what a link in its place leads to.
+pub(super) fn open_without_links(path: &Path, how: Use) -> io::Result<File> {
+    how.options().custom_flags(OPEN_REPARSE_POINT).open(path)
+}
+
+/// Returns whether an error says that a name is that of a link: a link is opened itself, and its
+/// kind tells.
+pub(crate) fn is_link(_: &io::Error) -> bool {
+    false
 }
 
 /// Renames an entry; an error if the new name is taken.
