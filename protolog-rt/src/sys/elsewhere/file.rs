@@ -36,11 +36,7 @@ pub(crate) fn release(file: &File) {
 
 /// Returns whether a process has the mark of [`claim`] on the file.
 pub(crate) fn is_claimed(file: &File) -> bool {
-    let is_free = file_lock::mark(file);
-    if is_free {
-        file_lock::unmark(file);
-    }
-    !is_free
+    file_lock::is_marked(file)
 }
 
 /// Makes each write to a file append to it. A descriptor's file is written where it stands.

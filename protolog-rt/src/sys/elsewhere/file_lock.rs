@@ -50,6 +50,15 @@ pub(super) fn mark(file: &File) -> bool {
     lock(file, MARK, true)
 }
 
+/// Returns whether somebody else has marked a file. Others who ask at the same time have not.
+pub(super) fn is_marked(file: &File) -> bool {
+    let is_free = lock(file, MARK, false);
+    if is_free {
+        unlock(file, MARK);
+    }
+    !is_free
+}
+
 /// Takes the mark away.
 pub(super) fn unmark(file: &File) {
     unlock(file, MARK);
