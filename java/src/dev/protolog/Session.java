@@ -1,7 +1,9 @@
 package dev.protolog;
 
 import dev.protolog.internal.groups.Filter;
+import dev.protolog.internal.rules.ByteLimit;
 import dev.protolog.internal.rules.Rule;
+import dev.protolog.internal.session.Contradictions;
 import dev.protolog.internal.session.EarlierRuns;
 import dev.protolog.internal.session.EndReport;
 import dev.protolog.internal.session.PinnedMessages;
@@ -154,6 +156,7 @@ public final class Session implements AutoCloseable {
         /** The names of groups that the program has written. */
         private final Set<String> named = new HashSet<>();
         private final List<Rule> rules = new ArrayList<>();
+        private ByteLimit byteLimit;
         private TriggerSettings triggers;
         private PinnedMessages pins;
 
@@ -294,6 +297,26 @@ public final class Session implements AutoCloseable {
         /** As {@link #limit}, for all calls together that {@code selector} takes in a group. */
         public Builder groupLimit(String selector, String limit) {
             rules.add(Rule.ofLimit(selector, limit, true));
+            return this;
+        }
+
+        /**
+         * Limits the bytes that this session writes by time, of all messages together:
+         * {@code "1MiB/s"}, or {@code "1MiB/s burst 8MiB"} with more at once. What does not pass is
+         * counted by group, with the times of the first and the last, and the trace says where.
+         * Pinned messages ({@link #pin}) always pass, and other sessions are not concerned.
+         *
+         * <p>Bytes are those that threads write; the trace has a few more of each message, and
+         * fewer if it is compressed. Threads take them for a chunk at a time, up to 4 KiB, and give
+         * back what they have not used: so a message that passes costs what it does without a
+         * limit, and the limit is exceeded by at most a chunk for each thread. A message that is
+         * larger than a burst passes when nothing has for a while. A burst is of no more than comes
+         * in a hundred years.
+         *
+         * @throws IllegalArgumentException if the text is no limit
+         */
+        public Builder limitBytes(String limit) {
+            byteLimit = ByteLimit.of(limit);
             return this;
         }
 
@@ -462,39 +485,14 @@ public final class Session implements AutoCloseable {
             if (file == null && policy == FillPolicy.STREAM) {
                 throw new IllegalStateException("no file; call file(path), record() or keepNewest()");
             }
-            checkStreams();
-            if (triggers != null && policy != FillPolicy.RING_BUFFER) {
-                throw new IllegalStateException("triggers are for sessions that keep the newest messages; leave out keepFirst");
-            }
-            checkPins();
             Filter filter = new Filter(defaultLevels, groups, stacks);
             Segments.Limits limits = new Segments.Limits(segmentBytes, SettingRange.nanos(segmentAge), keptSegments);
+            Contradictions.check(policy, longestWait != null, limits, triggers, pins);
             EarlierRuns.Earlier earlier = new EarlierRuns.Earlier(keptRuns, truncates);
             SessionConfig config = new SessionConfig(file, recording, filter, policy, bufferBytes / PageLayout.PAGE * PageLayout.PAGE,
                     maxStringBytes, hasLocations, SettingRange.nanos(longestWait), compression, limits, earlier,
-                    new EndReport(reportsLosses, named), rules, triggers, pins);
+                    new EndReport(reportsLosses, named), rules, byteLimit, triggers, pins);
             return new Session(new RunningSession(config));
-        }
-
-        /** Refuses settings that have no meaning for pinned messages. */
-        private void checkPins() {
-            if (pins != null && policy != FillPolicy.RING_BUFFER) {
-                throw new IllegalStateException("keepFirst is not for a session with pinned messages; leave it out, or pin");
-            } else if (pins != null && pins.isEmpty()) {
-                throw new IllegalStateException("no message is pinned; name a level or a group, as in `new Pinned().level(LogLevel.WARN)`");
-            }
-        }
-
-        /** Refuses settings that sessions that keep their messages don't have. */
-        private void checkStreams() {
-            String refused = longestWait != null ? "waitAtMost"
-                    : segmentBytes > 0 ? "segmentBytes"
-                    : segmentAge != null ? "segmentAge"
-                    : keptSegments > 0 ? "keepSegments" : null;
-            if (refused != null && policy != FillPolicy.STREAM) {
-                throw new IllegalStateException(refused + " is for sessions that stream to a file; leave it out, or what keeps"
-                        + " messages in memory: keepNewest, keepFirst, record, triggers or pin");
-            }
         }
     }
 }

@@ -294,7 +294,7 @@ final class RulesTest {
     }
 
     /** The losses that packets of a trace report. */
-    private static List<Losses.Count> losses(Path file) throws Exception {
+    static List<Losses.Count> losses(Path file) throws Exception {
         List<Losses.Count> losses = new ArrayList<>();
         ProtoReader trace = new ProtoReader(Files.readAllBytes(file));
         while (trace.next()) {

@@ -75,6 +75,7 @@ public final class SelfTest {
         VolumeTest.run(vectors);
         SampledPacketTest.run(vectors);
         RulesTest.run();
+        ByteLimitTest.run(vectors);
         SamplingTest.run();
         TriggersTest.run();
         PinnedTest.run(vectors);

@@ -47,17 +47,23 @@ public record Limit(int count, Unit unit, int burst) {
 
     /** The limit in a text; null if it is none. */
     public static Limit parse(String text) {
-        int colon = text.indexOf(':');
-        int at = colon >= 0 ? colon : text.indexOf(" burst ");
-        String rate = at < 0 ? text : text.substring(0, at);
-        int slash = rate.indexOf('/');
+        String[] parts = parted(text);
+        int slash = parts[0].indexOf('/');
         if (slash < 0) {
             return null;
         }
-        int count = number(rate.substring(0, slash));
-        int burst = at < 0 ? count : number(text.substring(at + (colon >= 0 ? 1 : " burst ".length())));
-        Unit unit = Unit.of(SettingParts.trim(rate.substring(slash + 1)));
+        int count = number(parts[0].substring(0, slash));
+        int burst = parts[1] == null ? count : number(parts[1]);
+        Unit unit = Unit.of(SettingParts.trim(parts[0].substring(slash + 1)));
         return count == 0 || burst == 0 || unit == null ? null : new Limit(count, unit, burst);
+    }
+
+    /** The part before {@code :} or {@code burst}, and the one behind it; null for none. */
+    static String[] parted(String text) {
+        int colon = text.indexOf(':');
+        int at = colon >= 0 ? colon : text.indexOf(" burst ");
+        String behind = at < 0 ? null : text.substring(at + (colon >= 0 ? 1 : " burst ".length()));
+        return new String[] {at < 0 ? text : text.substring(0, at), behind};
     }
 
     /** The nanoseconds after which one more may come, in the long run. */

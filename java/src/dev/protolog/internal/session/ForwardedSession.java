@@ -179,7 +179,7 @@ public final class ForwardedSession implements ExitingSession {
         byte[] id = new byte[16];
         new SecureRandom().nextBytes(id);
         SessionConfig config = new SessionConfig(null, null, filter, FillPolicy.STREAM, bufferBytes, MAX_STRING, false, waitNanos, 0,
-                Segments.Limits.NONE, EarlierRuns.Earlier.DEFAULT, EndReport.NONE, List.of(), null, null);
+                Segments.Limits.NONE, EarlierRuns.Earlier.DEFAULT, EndReport.NONE, List.of(), null, null, null);
         try {
             return new SessionCore(config, id);
         } catch (OutOfMemoryError e) {

@@ -79,6 +79,7 @@ public final class SessionCore extends WriterOwner {
         session = null;
         pins = config.pinned();
         pinned = pins == null ? null : new SessionCore(this);
+        bytes().setLimit(config.byteLimit());
         writers = new SessionWriters(this, 0, pins == null ? PageLayout.MAX_WRITER_ID : PageLayout.FIRST_PINNED_WRITER_ID - 1);
         String set = config.limits().areAny() ? String.valueOf(file.getFileName()) : null;
         addPacket(TracePackets.process(pid(), id, filter(), set));

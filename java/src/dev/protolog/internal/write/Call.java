@@ -486,7 +486,7 @@ public final class Call {
             }
             TraceWriter writer = (origin == null ? writers : eventWriters.of(origin.threadId())).of(session);
             if (writer == null || !writer.write(this)) {
-                session.lose(writer == null ? null : writer.sequence, group.id, LossCause.BUFFER_FULL);
+                session.countUnwritten(writer, group.id);
             }
         } catch (InternalError e) {
             if (PassingErrors.isOne(e)) {

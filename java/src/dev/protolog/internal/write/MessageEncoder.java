@@ -23,6 +23,18 @@ final class MessageEncoder {
     static final int HEAD = 32;
     /** The most bytes of an argument that is no string: its tag and itself. */
     static final int MAX_ARGUMENT = 11;
+    /**
+     * The most bytes of a packet that a writer stores straight into its chunk: its sizes are one
+     * byte each.
+     */
+    static final int SHORT_PACKET = 127;
+    /** The longest time since the packet before it, in nanoseconds: four bytes, a quarter of a second. */
+    static final long SHORT_DELTA = (1 << 28) - 1;
+    /**
+     * The most bytes of such a packet without arguments, and those by which a store may reach
+     * beyond it.
+     */
+    static final int MAX_FAST_HEAD = 2 + 4 + 4 + Long.BYTES + Long.BYTES;
     /** The tags of interned strings and stack traces. */
     private static final int STRING = 0x02a2;
     private static final int STACK = 0x02aa;

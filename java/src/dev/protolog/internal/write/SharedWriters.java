@@ -28,12 +28,12 @@ public final class SharedWriters {
     void write(Call call) {
         TraceWriter writer = borrow();
         if (writer == null) {
-            session.lose(null, call.group.id, LossCause.BUFFER_FULL);
+            session.countUnwritten(null, call.group.id);
             return;
         }
         try {
             if (!writer.write(call)) {
-                session.lose(writer.sequence, call.group.id, LossCause.BUFFER_FULL);
+                session.countUnwritten(writer, call.group.id);
             }
         } finally {
             giveBack(writer);

@@ -1,6 +1,9 @@
 package dev.protolog.internal.write;
 
 import static dev.protolog.internal.write.MessageEncoder.HEAD;
+import static dev.protolog.internal.write.MessageEncoder.MAX_FAST_HEAD;
+import static dev.protolog.internal.write.MessageEncoder.SHORT_DELTA;
+import static dev.protolog.internal.write.MessageEncoder.SHORT_PACKET;
 import static dev.protolog.internal.write.PageLayout.CHUNK_HEADER;
 import static dev.protolog.internal.write.PageLayout.FRAGMENT_SIZE;
 
@@ -27,31 +30,16 @@ import java.nio.ByteOrder;
  * and the session runs. The count includes the packet that was started last, whose size is 0.
  */
 public final class TraceWriter {
-    /** The bytes that are left at the end of a chunk, for the size field of a fragment. */
+    /** The bytes left at the end of a chunk, for the size field of a fragment. */
     private static final int SLACK = FRAGMENT_SIZE;
     /** The size of a packet that was given up. */
     private static final int GIVEN_UP = ProtoWriter.varint4(PageLayout.DROPPED_PACKET_SIZE);
     /** The time without a message after which a thread is one that logs rarely, in nanoseconds. */
     private static final long RARE = 2_000_000;
-    /** The most bytes of a packet on the fast path: its sizes are one byte each. */
-    private static final int SHORT_PACKET = 127;
-    /**
-     * The longest time since the packet before on the fast path, in nanoseconds: four bytes, a
-     * quarter of a second.
-     */
-    private static final long SHORT_DELTA = (1 << 28) - 1;
-    /**
-     * The most bytes of a packet on the fast path without arguments, and those by which a store may
-     * reach beyond it.
-     */
-    private static final int MAX_FAST_HEAD = 2 + 4 + 4 + Long.BYTES + Long.BYTES;
     /** The end of arguments of which the chunk lacks a string; no packet is that long. */
     private static final int NEW = Integer.MAX_VALUE;
 
-    /**
-     * The thread that has the writer; null for one that virtual threads share, one after the other
-     * ({@link SharedWriters}).
-     */
+    /** The thread that has the writer; null for one that virtual threads share by turns. */
     private final WeakReference<Thread> thread;
     public final Sequence sequence;
 
@@ -66,6 +54,7 @@ public final class TraceWriter {
     private final StringTable strings;
     private final byte[] sizeField = new byte[ProtoWriter.MAX_VARINT];
     private final StatePackets states = new StatePackets();
+    final ChunkBytes bytes;
     /** The chunk that was taken last, until it is {@link #chunk}. */
     public final SharedBuffer.Claim claim = new SharedBuffer.Claim();
     private int chunk = SharedBuffer.NONE;
@@ -98,6 +87,7 @@ public final class TraceWriter {
         memory = buffer.memory();
         wire = memory.duplicate().order(ByteOrder.LITTLE_ENDIAN);
         clock = session.clock();
+        bytes = new ChunkBytes(session);
         encoder = new MessageEncoder(session.maxStringBytes());
         strings = encoder.strings;
     }
@@ -159,11 +149,12 @@ public final class TraceWriter {
         if (call.request != request || chunk != SharedBuffer.NONE && !identity.isCurrent(origin)) {
             describe(call.request);
         }
-        if (chunk == SharedBuffer.NONE && !begin(0)) {
+        boolean isNew = chunk == SharedBuffer.NONE;
+        if (isNew && !begin(0, false)) {
             return session.isOver();
         }
         long now = Math.max(origin == null ? clock.now() : clock.at(origin.time()), sequence.time);
-        return writeFast(call, now) || writeSlow(call, now);
+        return writeFast(call, now) || writeSlow(call, now, isNew);
     }
 
     /** Has the chunk, if there is one, say whose the next message is: its thread and request. */
@@ -174,7 +165,7 @@ public final class TraceWriter {
         }
     }
 
-    private boolean writeSlow(Call call, long from) {
+    private boolean writeSlow(Call call, long from, boolean isNew) {
         if (call.slice != null) {
             return writeSlice(call.slice, from);
         }
@@ -184,7 +175,7 @@ public final class TraceWriter {
             // In an empty chunk, with all strings anew.
             complete();
             int size = HEAD + encoder.measure(call, false) + encoder.internedSize();
-            if (!begin(size)) {
+            if (!begin(size, isNew)) {
                 return session.isOver();
             }
             now = Math.max(now, sequence.time);
@@ -220,7 +211,7 @@ public final class TraceWriter {
                 return true;
             }
             complete();
-            if (isLarge || !begin(packet.length + 2 * StatePackets.MAX)) {
+            if (isLarge || !begin(packet.length + 2 * StatePackets.MAX, false)) {
                 return session.isOver();
             }
             now = Math.max(now, sequence.time);
@@ -252,6 +243,7 @@ public final class TraceWriter {
             buffer.complete(chunk);
             previous = chunk;
             chunk = SharedBuffer.NONE;
+            bytes.giveBack(limit - position);
         }
     }
 
@@ -391,6 +383,8 @@ public final class TraceWriter {
                 return false;
             }
             buffer.publish(countAt, packets | PageLayout.CONTINUED);
+            // Nothing is left of it.
+            position = limit;
             complete();
             open(next, PageLayout.CONTINUES);
             at += take;
@@ -404,10 +398,12 @@ public final class TraceWriter {
 
     /**
      * Takes a chunk with room for a packet of {@code need} bytes, or the largest there is, and sets
-     * it up.
+     * it up. {@code isMore}: the message has had a smaller one, for which there were bytes.
      */
-    private boolean begin(int need) {
-        int taken = acquire(need + StatePackets.MAX + (request == null ? 0 : 1 + RequestMark.MAX_PACKET));
+    private boolean begin(int need, boolean isMore) {
+        int size = need + StatePackets.MAX + (request == null ? 0 : 1 + RequestMark.MAX_PACKET);
+        int asked = isMore ? 0 : Math.max(need, PageLayout.chunkSize(layout(size)));
+        int taken = bytes.refuses(asked) ? SharedBuffer.NONE : acquire(size);
         if (taken == SharedBuffer.NONE) {
             return false;
         }
@@ -421,18 +417,22 @@ public final class TraceWriter {
     }
 
     private int acquire(int need) {
-        int layout = PageLayout.layoutAfter(grown, need + CHUNK_HEADER + SLACK + FRAGMENT_SIZE);
-        int taken = session.acquire(this, chunk == SharedBuffer.NONE ? previous : chunk, layout, StatePackets.MAX + 64);
+        int taken = session.acquire(this, chunk == SharedBuffer.NONE ? previous : chunk, layout(need), StatePackets.MAX + 64);
         if (taken != SharedBuffer.NONE) {
             grown = Math.min(grown + 1, PageLayout.MOST_GROWN);
         }
         return taken;
     }
 
+    private int layout(int need) {
+        return PageLayout.layoutAfter(grown, need + CHUNK_HEADER + SLACK + FRAGMENT_SIZE);
+    }
+
     private void open(int taken, int flags) {
         buffer.begin(taken, sequence.id, sequence.nextChunk);
         position = SharedBuffer.at(taken) + CHUNK_HEADER;
         limit = SharedBuffer.end(taken) - SLACK;
+        bytes.take(limit - position);
         countAt = SharedBuffer.at(taken) + PageLayout.PACKETS_AT;
         packets = flags;
         strings.clear();

@@ -20,11 +20,14 @@ public abstract class WriterOwner {
     private final SharedWriters shared = new SharedWriters(this);
     private final LargeTurn large = new LargeTurn();
     final Causes causes;
+    /** The limit of the session's bytes; null for that of pinned messages. */
+    private final ByteBucket bytes;
 
     /** {@code causes} are those of the session's triggers; null for none. */
     protected WriterOwner(Filter filter, Causes causes) {
         this.filter = filter;
         this.causes = causes;
+        bytes = new ByteBucket();
         clock = new BootClock();
         levels = filter.allLevels();
     }
@@ -33,6 +36,7 @@ public abstract class WriterOwner {
     protected WriterOwner(WriterOwner session) {
         filter = session.filter;
         causes = session.causes;
+        bytes = null;
         clock = session.clock;
         levels = session.levels;
     }
@@ -50,6 +54,11 @@ public abstract class WriterOwner {
     /** The levels that the session records of any group. */
     final int levels() {
         return levels;
+    }
+
+    /** The limit of the bytes that writers write; null where no limit concerns these. */
+    public final ByteBucket bytes() {
+        return bytes;
     }
 
     public final BootClock clock() {
@@ -128,6 +137,15 @@ public abstract class WriterOwner {
      * suppresses, or over which sampling passes.
      */
     public abstract void holdBack(Sequence sequence, int group, LossCause cause);
+
+    /** Counts a message that no chunk has, of a writer; null where there is none. */
+    final void countUnwritten(TraceWriter writer, int group) {
+        if (writer != null && writer.bytes.isRefused()) {
+            holdBack(writer.sequence, group, LossCause.LIMITED);
+        } else {
+            lose(writer == null ? null : writer.sequence, group, LossCause.BUFFER_FULL);
+        }
+    }
 
     /** Ends the session: its memory can't be used any more. */
     public abstract void fail(Throwable error);

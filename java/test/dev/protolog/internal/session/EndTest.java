@@ -34,7 +34,7 @@ public final class EndTest {
         Path file = Files.createTempFile("protolog", ".pftrace");
         Filter filter = new Filter(LevelSet.andAbove(LogLevel.VERBOSE), Map.of(), List.of());
         SessionConfig config = new SessionConfig(file, null, filter, FillPolicy.STREAM, 256 << 10, 4096, false, 0, 0, new Segments.Limits(0, 0, 0),
-                EarlierRuns.Earlier.DEFAULT, EndReport.NONE, List.of(), null, null);
+                EarlierRuns.Earlier.DEFAULT, EndReport.NONE, List.of(), null, null, null);
         SessionCore core = new SessionCore(config, new byte[16]);
         Stream stream = new Stream(core, config, core.clock().moment());
         core.open();
