@@ -222,7 +222,7 @@ fn a_rule_that_is_none_is_refused_before_anything_happens() {
     let path = dir.path().join("a.pftrace");
     for (selector, limit, problem, help) in [
         ("net and", "1/s", "column 8: missing condition", "write"),
-        ("net", "fast", "invalid limit `fast`", "write a number and a time"),
+        ("net", "fast", "invalid limit `fast`", "write a number up to 1000000 and a time"),
     ] {
         let error = builder(&path).limit(selector, limit).start().expect_err("refused");
         assert!(matches!(error, Error::BadRule { .. }));

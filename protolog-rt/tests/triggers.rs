@@ -116,6 +116,12 @@ fn a_call_of_the_api_writes_what_came_before() {
     check_counts(&session, "100% full!", [1, 1, 1, 0]);
     session.stop().expect("stop");
     assert_eq!(files(dir.path()), [file], "what is suppressed makes no file");
+    let session = start(triggers(dir.path()));
+    assert!(session.trigger(" ").expect("a session with triggers"));
+    let without_name = wait_for(dir.path(), 2);
+    assert!(without_name.iter().any(|file| name(file).starts_with("app.trigger.2")));
+    check_counts(&session, "trigger", [1, 0, 1, 0]);
+    session.stop().expect("stop");
 }
 
 #[test]

@@ -24,6 +24,10 @@ pub struct Limit {
     burst: u32,
 }
 
+/// The help line of a text that is no limit.
+pub const HELP: &str =
+    "write a number up to 1000000 and a time, as in `100/s`, `2/m burst 10` or `30/h`";
+
 /// A unit of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unit {

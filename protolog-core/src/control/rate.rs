@@ -95,6 +95,27 @@ impl Rate {
         rate.by_argument(number)
     }
 
+    /// Returns the help line of a text that is no rate, which begins with a verb.
+    pub fn help(text: &str) -> &'static str {
+        let text = text.trim_ascii();
+        let (fraction, _) = text.split_once([' ', ':']).unwrap_or((text, ""));
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
+        let of = text.strip_prefix("1/").unwrap_or_default();
+        let unit = of.trim_start_matches(|it: char| it.is_ascii_digit()).trim_ascii_start();
+        let is_bytes = unit.ends_with(['b', 'B']);
+        if is_bytes && bytes(of.as_bytes()).is_some() {
+            "keep one of at least 1 and at most 1000000000 bytes, as in `1/512KiB` or `1/900MiB`"
+        } else if is_bytes {
+            "write bytes in the units B, KiB or MiB, as in `1/512KiB`"
+        } else if fraction.split_once('/').is_some_and(|(kept, of)| {
+            is_number(kept) && of.parse().map_or(is_number(of), |of: u64| of > MAX.into())
+        }) {
+            "keep at least one message of 1000000000, as in `1/1000000`"
+        } else {
+            "write a part of all messages, as in `1/100`, `0.5%` or `1/100 by arg1`, or of all bytes, as in `1/512KiB`"
+        }
+    }
+
     const fn parse_fraction(text: &[u8]) -> Option<Self> {
         let (mut at, mut kept, mut of) = (0, 0, 1);
         let mut digits = 0;

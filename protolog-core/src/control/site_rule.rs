@@ -18,7 +18,7 @@
 //!
 //! A rule changes only what it mentions, and a later rule wins.
 
-use super::limit::Limit;
+use super::limit::{HELP as LIMIT_HELP, Limit};
 use super::name::{after_keyword, find_unquoted};
 use super::rate::Rate;
 use super::selector::{Selector, SelectorError};
@@ -72,6 +72,10 @@ pub enum SiteRuleProblem<'a> {
     NoEquals,
     /// A word after `=` is no keyword, or there is none.
     BadWord,
+    /// The limit after `limit:` or `group-limit:` is none.
+    BadLimit,
+    /// The rate after `sample:` is none.
+    BadRate,
     /// The selector is invalid.
     Selector(SelectorError<'a>),
 }
@@ -184,7 +188,14 @@ fn item<'a>(
     let selector = Selector::parse(selector)
         .map_err(|problem| error(text, SiteRuleProblem::Selector(problem)))?;
     let setting = SiteSetting::parse(words).map_err(|word| {
-        error(if word.is_empty() { text } else { word }, SiteRuleProblem::BadWord)
+        let limit = || value_of("limit", word).or_else(|| value_of("group-limit", word));
+        if let Some(rate) = value_of("sample", word) {
+            error(rate.trim_ascii(), SiteRuleProblem::BadRate)
+        } else if let Some(limit) = limit() {
+            error(limit.trim_ascii(), SiteRuleProblem::BadLimit)
+        } else {
+            error(if word.is_empty() { text } else { word }, SiteRuleProblem::BadWord)
+        }
     })?;
     Ok(SiteRule { program, selector, setting })
 }
@@ -197,7 +208,7 @@ fn parted(rule: &str) -> Option<(&str, &str)> {
 
 impl SiteRuleError<'_> {
     /// The help line, which begins with a verb.
-    pub const fn help(&self) -> &'static str {
+    pub fn help(&self) -> &'static str {
         match self.problem {
             SiteRuleProblem::NoEquals => {
                 "write site SELECTOR=WORDS, as in `site net.rs:120-180=on`"
@@ -205,6 +216,8 @@ impl SiteRuleError<'_> {
             SiteRuleProblem::BadWord => {
                 "use on, off, text, notext, notrace, limit:100/s, group-limit:100/s, sample:1/100, nolimit, nogroup-limit, nosample or default, with commas between"
             }
+            SiteRuleProblem::BadLimit => LIMIT_HELP,
+            SiteRuleProblem::BadRate => Rate::help(self.text),
             SiteRuleProblem::Selector(error) => error.help(),
         }
     }
@@ -236,6 +249,8 @@ impl fmt::Display for SiteRuleError<'_> {
         match self.problem {
             SiteRuleProblem::NoEquals => write!(f, "missing `=` in `{text}`"),
             SiteRuleProblem::BadWord => write!(f, "unknown word `{text}`"),
+            SiteRuleProblem::BadLimit => write!(f, "invalid limit `{text}`"),
+            SiteRuleProblem::BadRate => write!(f, "invalid rate `{text}`"),
             SiteRuleProblem::Selector(error) => write!(f, "{error} of the selector in `{text}`"),
         }
     }

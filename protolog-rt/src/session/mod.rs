@@ -306,7 +306,7 @@ impl Session {
     /// thread of the session ([`Triggers`](crate::Triggers)). False if that cause has fired a
     /// moment ago ([`Triggers::interval`](crate::Triggers::interval)), or the session has ended;
     /// then it is counted. The session knows 32 causes beside those of its triggers, and counts all
-    /// others as one.
+    /// others as one. One without a name is called `trigger`.
     ///
     /// [`Error::NoTriggers`] if the session was started without any. In a forked child:
     /// [`Error::Forked`].

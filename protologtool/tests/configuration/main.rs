@@ -281,7 +281,14 @@ fn listen(place: &Path, names: &'static [&'static str]) {
             let lines = BufReader::new(stream.try_clone().unwrap()).lines();
             for line in lines.map_while(Result::ok) {
                 let mut reply = String::new();
+                let mut last = "ok";
                 match line.split(' ').next() {
+                    // As a runtime that is older than this word.
+                    Some("trigger-at") => last = "help ask otherwise\nerror unknown request `…`",
+                    Some("trigger") if line.ends_with("again") => {
+                        last = "help wait\nerror it has fired a moment ago";
+                    }
+
                     Some("protolog") => reply = format!("protolog 1 {} x\n", std::process::id()),
                     Some("groups") => {
                         for name in names {
@@ -293,7 +300,7 @@ fn listen(place: &Path, names: &'static [&'static str]) {
                     }
                     _ => {}
                 }
-                if stream.write_all(format!("{reply}ok\n").as_bytes()).is_err() {
+                if stream.write_all(format!("{reply}{last}\n").as_bytes()).is_err() {
                     break;
                 }
             }
@@ -318,6 +325,28 @@ fn status_warns_of_groups_that_a_program_does_not_know() {
         let warning =
             format!("(pid {}): `libplugin.so` has another version inside", std::process::id());
         assert!(stderr.starts_with("warning: ") && stderr.contains(&warning), "{stderr}");
+    }
+}
+
+/// A program that is older than the word of an event with a time is asked by the older word.
+#[test]
+fn an_older_program_is_asked_by_the_word_that_it_knows() {
+    let dir = temp_dir_for_sockets();
+    let place = dir.path().join("run");
+    std::fs::create_dir(&place).unwrap();
+    std::fs::set_permissions(&place, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+    listen(&place, &[]);
+    for (cause, code, out, warning) in [
+        ("slow", 0, "writes a file of a time of its own, since its runtime is older\n", ""),
+        ("again", 2, "", "it has fired a moment ago"),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_protologtool"));
+        command.args(["configuration", "trace", "trigger", cause]);
+        surroundings(&mut command, dir.path());
+        let output = run_any(&mut command);
+        assert_eq!(output.code, Some(code), "{}", output.stderr);
+        assert!(output.stdout.ends_with(out), "{}", output.stdout);
+        assert!(output.stderr.contains(warning), "{}", output.stderr);
     }
 }
 

@@ -448,6 +448,8 @@ fn other_users_and_noise_are_refused() {
         (&b"groups\n"[..], "error no protocol version was agreed upon\n"),
         (b"protolog 2\n", "error version 2 is not supported\n"),
         (b"protolog 1\npages\n", "error a Java program can't pass file descriptors\n"),
+        (b"protolog 1\ntrigger \n", "error no cause\n"),
+        (b"protolog 1\ntrigger-at 7  \n", "error no cause\n"),
         (b"protolog 1\nset net=loud\n", "error unknown word `loud`\n"),
         (
             b"protolog 1\ntrace-start stream 0 - app.pftrace\n",

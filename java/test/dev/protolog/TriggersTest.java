@@ -78,11 +78,12 @@ final class TriggersTest {
                 check("one that is late, and one that is not", late.isLate() && !early.isLate(), true);
             }
             check("of all sessions", ProtoLog.trigger("operator"), 1);
+            check("one without a name", ProtoLog.trigger(" "), 1);
             check("those that fired", fired(session), List.of("error", "SWITCH", "no answer from %s", "CABLE and \"torn\" and info", "API call", "slow query",
-                    "operator"));
+                    "operator", "trigger"));
         }
         check("their files", causes(directory), new TreeSet<>(Set.of("error", "switch", "no-answer-from-s", "cable-and-torn-and-info", "api-call", "slow-query",
-                "operator")));
+                "operator", "trigger")));
         for (Path file : files(directory)) {
             FileContent content = FileContent.of(file);
             check("a message about the cause in " + file, content.causes, 1);

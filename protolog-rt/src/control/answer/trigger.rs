@@ -8,21 +8,25 @@ use protolog_recording::EventKey;
 
 /// Fires the triggers of the sessions.
 pub(super) fn fire(cause: &str) -> Result<(), Refusal> {
-    check()?;
+    check(cause)?;
     if events::trigger(cause) > 0 { Ok(()) } else { Err(refused(cause)) }
 }
 
 /// As [`fire`], of an event that others know by its time, in nanoseconds since 1970. One that came
 /// from a program of the family has its file already.
 pub(super) fn fire_at(nanos: u64, cause: &str) -> Result<(), Refusal> {
-    check()?;
+    check(cause)?;
     let key = EventKey::new(nanos, cause);
     let is_known = running_sessions::all().iter().any(|core| core.has_event(&key));
     let files = running::report_event(Event::Known(cause, &key));
     if files > 0 || is_known { Ok(()) } else { Err(refused(cause)) }
 }
 
-fn check() -> Result<(), Refusal> {
+fn check(cause: &str) -> Result<(), Refusal> {
+    if cause.trim().is_empty() {
+        let help = "name the cause, as in `trigger slow today`";
+        return Err(Refusal { what: "no cause".into(), help });
+    }
     if running_sessions::all().iter().any(|core| core.has_triggers()) {
         return Ok(());
     }

@@ -373,8 +373,12 @@ impl Condition {
     }
 }
 
-/// The beginning of a name that is too long.
+/// The beginning of a name that is too long. One without characters is that of files without a
+/// cause.
 fn cut(name: &str) -> &str {
+    if name.trim().is_empty() {
+        return "trigger";
+    }
     let mut end = name.len().min(MAX_NAME);
     while !name.is_char_boundary(end) {
         end -= 1;

@@ -10,7 +10,7 @@ use crate::session::builder::Builder;
 use crate::session::packets::dictionary::all_groups;
 use crate::text_queue;
 use protolog_core::control::byte_limit::ByteLimit;
-use protolog_core::control::limit::Limit;
+use protolog_core::control::limit::{self, Limit};
 use protolog_core::control::rate::Rate;
 use protolog_core::control::selector::{Call, Selector};
 use protolog_core::control::site_rule::SiteSetting;
@@ -149,23 +149,20 @@ impl Builder {
             let error = |problem, help| Error::BadRule { problem, help };
             let selector =
                 Selector::parse(&selector).map_err(|it| error(it.to_string(), it.help()))?;
-            let limit = || {
-                Limit::parse(&value).map(Some).ok_or_else(|| {
-                    let help = "write a number and a time, as in `100/s`, `2/m burst 10` or `30/h`";
-                    error(format!("invalid limit `{value}`"), help)
-                })
+            let call_limit = || {
+                Limit::parse(&value)
+                    .map(Some)
+                    .ok_or_else(|| error(format!("invalid limit `{value}`"), limit::HELP))
             };
             let rate = || {
-                Rate::parse(&value).map(Some).ok_or_else(|| {
-                    let help =
-                        "write a part of all messages, as in `1/100`, `0.5%` or `1/100 by arg1`, or of all bytes, as in `1/512KiB`";
-                    error(format!("invalid rate `{value}`"), help)
-                })
+                Rate::parse(&value)
+                    .map(Some)
+                    .ok_or_else(|| error(format!("invalid rate `{value}`"), Rate::help(&value)))
             };
             let mut setting = SiteSetting::default();
             match of {
-                RuleOf::Call => setting.limit = Some(limit()?),
-                RuleOf::Group => setting.group_limit = Some(limit()?),
+                RuleOf::Call => setting.limit = Some(call_limit()?),
+                RuleOf::Group => setting.group_limit = Some(call_limit()?),
                 RuleOf::Sample => setting.sample = Some(rate()?),
             }
             Ok(Rule::new(&selector, setting, SettingSource::Other))

@@ -4,7 +4,7 @@ use crate::args::level::{Least, level, level_or_off};
 use clap::{Subcommand, ValueEnum};
 use protolog_control::{Program, Whose};
 use protolog_core::Level;
-use protolog_core::control::limit::Limit;
+use protolog_core::control::limit::{self, Limit};
 use protolog_core::control::rate::Rate;
 use protolog_core::control::selector::Selector;
 use std::path::PathBuf;
@@ -280,10 +280,8 @@ fn rate(text: &str) -> Result<GivenRate, String> {
     if text.eq_ignore_ascii_case("off") {
         return Ok(GivenRate(None));
     }
-    Rate::parse(text).map(|rate| GivenRate(Some(rate))).ok_or_else(|| {
-        "no rate\nhelp: write a part of all messages, as in `1/100`, `0.5%` or `1/100 by arg1`, of all bytes, as in `1/512KiB`, or `off`"
-            .into()
-    })
+    let rate = Rate::parse(text).map(|rate| GivenRate(Some(rate)));
+    rate.ok_or_else(|| format!("no rate\nhelp: {}, or `off` for all", Rate::help(text)))
 }
 
 /// A limit of the command line; none for `none`.
@@ -295,10 +293,22 @@ fn limit(text: &str) -> Result<GivenLimit, String> {
     if text.eq_ignore_ascii_case("none") {
         return Ok(GivenLimit(None));
     }
-    Limit::parse(text).map(|limit| GivenLimit(Some(limit))).ok_or_else(|| {
-        "no limit\nhelp: write a number and a time, as in `100/s`, `2/m burst 10` or `30/h`, or `none`"
-            .into()
-    })
+    let limit = Limit::parse(text).map(|limit| GivenLimit(Some(limit)));
+    limit.ok_or_else(|| format!("no limit\nhelp: {}, or `none`", limit::HELP))
+}
+
+/// Parses a cause of the command line.
+fn cause(text: &str) -> Result<String, String> {
+    named(text, "no cause\nhelp: name what happened, as in `trace trigger 'slow today'`")
+}
+
+/// Parses the name of a file of the command line.
+fn file(text: &str) -> Result<String, String> {
+    named(text, "no file\nhelp: name a file, as in `trace start app.pftrace`")
+}
+
+fn named(text: &str, none: &str) -> Result<String, String> {
+    if text.trim().is_empty() { Err(none.to_owned()) } else { Ok(text.to_owned()) }
 }
 
 /// Parses a selector of the command line.
@@ -383,6 +393,7 @@ pub(super) enum Trace {
     )]
     Trigger {
         /// The cause, which is in the name of the file and in the trace
+        #[arg(value_parser = cause)]
         cause: String,
     },
 }
@@ -391,6 +402,7 @@ pub(super) enum Trace {
 #[derive(Debug, clap::Args)]
 pub(super) struct Start {
     /// The file; %p in it stands for the process id, %n for the program's name
+    #[arg(value_parser = file)]
     pub(super) file: String,
 
     /// The least severe level to record

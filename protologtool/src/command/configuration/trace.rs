@@ -8,7 +8,7 @@ use crate::exit::Failure;
 use crate::output::reason;
 use crate::suggest::{did_you_mean_group, name_forms};
 use crate::system::System;
-use protolog_control::Program;
+use protolog_control::{Error, Program};
 use protolog_core::FillPolicy;
 use protolog_core::control::matches_group;
 use protolog_core::control::name::{Quoted, characters};
@@ -208,14 +208,22 @@ pub(super) fn trigger(programs: &mut Programs, cause: &str, json: bool, system: 
     // Programs of a family tell each other of it, too: by its time each knows what it has.
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let (nanos, wanted) = (u64::try_from(since.as_nanos()).unwrap_or(u64::MAX), cause.to_owned());
-    let request = move |program: &mut Program| program.request(&Request::TriggerAt(nanos, &wanted));
+    let request =
+        move |program: &mut Program| match program.request(&Request::TriggerAt(nanos, &wanted)) {
+            // A runtime that is older than the word takes the time at which it is asked.
+            Err(Error::Refused { message, .. }) if message.starts_with("unknown request") => {
+                program.request(&Request::Trigger(&wanted)).map(|_| true)
+            }
+            answer => answer.map(|_| false),
+        };
     let fired = programs.each(request, system);
     let mut text = String::new();
-    for (process, _) in fired {
+    for (process, is_older) in fired {
+        let of = if is_older { " of a time of its own, since its runtime is older" } else { "" };
         if json {
             print_json(&Triggered { process, cause }, system);
         } else {
-            let _ = writeln!(text, "{process}: writes a file");
+            let _ = writeln!(text, "{process}: writes a file{of}");
         }
     }
     system.print(&text);

@@ -278,8 +278,7 @@ impl EnumReader<'_> {
         let (literal, text) = self.string(setting)?;
         if Rate::parse(&text).is_none() {
             let message = format!("invalid rate `{text}`");
-            let help = "write a part of all messages, as in `1/100`, `0.5%` or `1/100 by arg1`, or of all bytes, as in `1/512KiB`";
-            self.error(setting.range.clone(), message, help);
+            self.error(setting.range.clone(), message, Rate::help(&text));
         }
         Some(literal)
     }

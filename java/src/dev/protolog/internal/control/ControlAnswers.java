@@ -226,6 +226,9 @@ final class ControlAnswers {
 
     /** {@code key}: of an event that others know, too; else null. */
     private static void trigger(String cause, EventKey key) throws Refusal {
+        if (cause.isBlank()) {
+            throw new Refusal("no cause", "name the cause, as in `trigger slow today`");
+        }
         if (!Sessions.haveTriggers()) {
             throw new Refusal("no session has triggers", "start one with `Session.Builder.triggers` in the program");
         }

@@ -15,6 +15,9 @@ public record Limit(int count, Unit unit, int burst) {
     /** No limit, whatever an earlier rule says. */
     static final Limit NONE = new Limit(0, Unit.SECOND, 0);
 
+    /** The help line of a text that is no limit. */
+    static final String HELP = "write a number up to 1000000 and a time, as in `100/s`, `2/m burst 10` or `30/h`";
+
     private static final int MAX_DIGITS = 18;
 
     /** A unit of time. */

@@ -31,6 +31,10 @@ record Rate(int kept, int of, int by) {
     private static final int OF_BITS = 30 + BY_BITS;
     private static final Pattern INTERVAL = Pattern.compile("(?i:1/([0-9]{1,10})[ \\t\\n\\r\\f]*(|ki|mi)b)");
     private static final Pattern BY = Pattern.compile("(?i:(?::|[ \\t\\n\\r\\f]+by[ \\t\\n\\r\\f]+)arg)([1-9]|1[0-5])");
+    /** Texts that are almost rates: of too many bytes, in other units, of messages. */
+    private static final Pattern TOO_FAR = Pattern.compile("(?i:1/[0-9]{1,10}[ \\t\\n\\r\\f]*(|ki|mi|gi)b)");
+    private static final Pattern BYTES_OF = Pattern.compile("(?s:1/[0-9]*[ \\t\\n\\r\\f]*(?=[^0-9]).*[bB])");
+    private static final Pattern FRACTION = Pattern.compile("(?s:[0-9]+/([0-9]+)([ :].*)?)");
     /** The number of different values of a randomness: 2^56. */
     private static final BigInteger VALUES = BigInteger.ONE.shiftLeft(56);
 
@@ -73,6 +77,21 @@ record Rate(int kept, int of, int by) {
         }
         Matcher by = BY.matcher(words.substring(end));
         return by.matches() ? new Rate(rate.kept, rate.of, Integer.parseInt(by.group(1))) : null;
+    }
+
+    /** The help line of a text that is no rate, as Rust has it. */
+    static String help(String text) {
+        String words = SettingParts.trim(text);
+        if (TOO_FAR.matcher(words).matches()) {
+            return "keep one of at least 1 and at most 1000000000 bytes, as in `1/512KiB` or `1/900MiB`";
+        } else if (BYTES_OF.matcher(words).matches()) {
+            return "write bytes in the units B, KiB or MiB, as in `1/512KiB`";
+        }
+        Matcher fraction = FRACTION.matcher(words);
+        if (fraction.matches() && new BigInteger(fraction.group(1)).compareTo(BigInteger.valueOf(MAX)) > 0) {
+            return "keep at least one message of 1000000000, as in `1/1000000`";
+        }
+        return "write a part of all messages, as in `1/100`, `0.5%` or `1/100 by arg1`, or of all bytes, as in `1/512KiB`";
     }
 
     private static Rate parseFraction(String rate) {

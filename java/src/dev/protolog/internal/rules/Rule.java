@@ -18,7 +18,7 @@ public record Rule(Selector selector, SiteSetting setting, GroupSettings.Source 
         Selector calls = selector(selector);
         Limit read = Limit.parse(limit);
         if (read == null) {
-            throw new IllegalArgumentException("invalid limit `" + limit + "`; write a number for a time, as in `100/s` or `2/m burst 10`");
+            throw new IllegalArgumentException("invalid limit `" + limit + "`; " + Limit.HELP);
         }
         return new Rule(calls, SiteSetting.ofLimit(read, isOfGroup), GroupSettings.Source.OTHER);
     }
@@ -28,8 +28,7 @@ public record Rule(Selector selector, SiteSetting setting, GroupSettings.Source 
         Selector calls = selector(selector);
         Rate read = Rate.parse(rate);
         if (read == null) {
-            throw new IllegalArgumentException("invalid rate `" + rate
-                    + "`; write a part of all messages, as in `1/100`, `0.5%` or `1/100 by arg1`, or of all bytes, as in `1/512KiB`");
+            throw new IllegalArgumentException("invalid rate `" + rate + "`; " + Rate.help(rate));
         }
         return new Rule(calls, SiteSetting.ofRate(read), GroupSettings.Source.OTHER);
     }

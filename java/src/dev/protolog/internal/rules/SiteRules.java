@@ -77,6 +77,11 @@ public final class SiteRules {
         } catch (SelectorException e) {
             addProblem(part, e.getMessage() + " of the selector in `" + SettingsText.oneLine(part.text()) + "`", e.help());
         } catch (SiteSetting.BadWord e) {
+            String[] problem = e.problem();
+            if (problem != null) {
+                addProblem(part, problem[0], problem[1]);
+                return;
+            }
             String word = e.word().isEmpty() ? SettingsText.oneLine(part.text()) : e.word();
             addProblem(part, "unknown word `" + word + "`", BAD_WORD);
         }

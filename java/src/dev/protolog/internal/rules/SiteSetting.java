@@ -31,6 +31,21 @@ record SiteSetting(Boolean trace, Boolean text, Limit limit, Limit groupLimit, R
             super(word, null, false, false);
         }
 
+        /** What is wrong with a limit or a rate, and the help line; null for another word. */
+        String[] problem() {
+            String rate = valueOf(SAMPLE, getMessage());
+            if (rate != null) {
+                return problem("invalid rate", rate, Rate.help(rate));
+            }
+            String limit = valueOf(LIMIT, getMessage());
+            limit = limit == null ? valueOf(GROUP_LIMIT, getMessage()) : limit;
+            return limit == null ? null : problem("invalid limit", limit, Limit.HELP);
+        }
+
+        private static String[] problem(String what, String value, String help) {
+            return new String[] {what + " `" + SettingsText.oneLine(SettingParts.trim(value)) + "`", help};
+        }
+
         /** The word in one line; empty where there is none. */
         String word() {
             return SettingsText.oneLine(getMessage());

@@ -33,7 +33,10 @@ public final class ByteBucket {
         return limit;
     }
 
-    /** Sets the limit, null for none, of a bucket that is full; one that it has already stays as it is. */
+    /**
+     * Sets the limit, null for none, of a bucket that is full then. One that it has already changes
+     * nothing.
+     */
     public void setLimit(ByteLimit next) {
         if (!Objects.equals(limit, next)) {
             fullAt.set(0);

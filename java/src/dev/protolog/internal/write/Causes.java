@@ -200,7 +200,14 @@ public final class Causes {
         return isFirst;
     }
 
+    /**
+     * The beginning of a name that is too long. One without characters is that of files without a
+     * cause.
+     */
     private static String cut(String name) {
+        if (name.isBlank()) {
+            return "trigger";
+        }
         int end = Math.min(name.length(), MAX_NAME);
         return name.substring(0, end > 0 && Character.isHighSurrogate(name.charAt(end - 1)) ? end - 1 : end);
     }

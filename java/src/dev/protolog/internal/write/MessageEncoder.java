@@ -28,7 +28,10 @@ final class MessageEncoder {
      * byte each.
      */
     static final int SHORT_PACKET = 127;
-    /** The longest time since the packet before it, in nanoseconds: four bytes, a quarter of a second. */
+    /**
+     * The longest time since the packet before it, in nanoseconds: four bytes, a quarter of a
+     * second.
+     */
     static final long SHORT_DELTA = (1 << 28) - 1;
     /**
      * The most bytes of such a packet without arguments, and those by which a store may reach
