@@ -14,6 +14,8 @@ pub use crate::note::bytes_of;
 pub use crate::note::{NoteBytes, new_named_note, new_note, note_size};
 pub use crate::site::DictionaryNote;
 use crate::site::Site;
+#[cfg(target_family = "wasm")]
+pub use crate::site::{listed_dictionary, listed_dictionary_size};
 pub use crate::span::{TaskNumber, task_number};
 #[cfg(target_family = "wasm")]
 pub use crate::sys::modules::ListedNote;

@@ -52,16 +52,7 @@ macro_rules! __site {
             ::core::line!(),
         );
         #[cfg(target_family = "wasm")]
-        const _: () = {
-            static PLACE: $crate::__private::ListedNote =
-                $crate::__private::ListedNote::new($crate::__private::bytes_of(&__PROTOLOG_NOTE));
-            extern "C" fn join() {
-                PLACE.join();
-            }
-            #[used]
-            #[unsafe(link_section = ".init_array")]
-            static JOIN: extern "C" fn() = join;
-        };
+        $crate::__listed_note!($crate::__private::bytes_of(&__PROTOLOG_NOTE));
         // `&&` in place of `if`: lints that measure a function count each `if`, and this is none of
         // its author's.
         let _: $crate::__private::bool =
@@ -113,16 +104,7 @@ macro_rules! __span_site {
             ::core::line!(),
         );
         #[cfg(target_family = "wasm")]
-        const _: () = {
-            static PLACE: $crate::__private::ListedNote =
-                $crate::__private::ListedNote::new($crate::__private::bytes_of(&__PROTOLOG_NOTE));
-            extern "C" fn join() {
-                PLACE.join();
-            }
-            #[used]
-            #[unsafe(link_section = ".init_array")]
-            static JOIN: extern "C" fn() = join;
-        };
+        $crate::__listed_note!($crate::__private::bytes_of(&__PROTOLOG_NOTE));
         let mut __protolog_span = $crate::Span::none();
         // Without `if`, as in `__site!`.
         let _: $crate::__private::bool =
@@ -141,6 +123,25 @@ macro_rules! __span_site {
     }};
 }
 
+/// Has a note join the list before `main`, where no section has it: see `sys/modules/listed.rs`.
+#[cfg(target_family = "wasm")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __listed_note {
+    ($bytes:expr) => {
+        const _: () = {
+            static PLACE: $crate::__private::ListedNote =
+                $crate::__private::ListedNote::new($bytes);
+            extern "C" fn join() {
+                PLACE.join();
+            }
+            #[used]
+            #[unsafe(link_section = ".init_array")]
+            static JOIN: extern "C" fn() = join;
+        };
+    };
+}
+
 /// The note with the dictionary in a file, see [`dictionary!`](crate::dictionary).
 #[doc(hidden)]
 #[macro_export]
@@ -157,8 +158,31 @@ macro_rules! __dictionary_note {
             #[cfg_attr(windows, unsafe(link_section = ".plog$a"))]
             static NOTE: $crate::__private::DictionaryNote<{ CONFIG.len() }> =
                 $crate::__private::DictionaryNote::new(CONFIG);
+            #[cfg(target_family = "wasm")]
+            $crate::__listed_note!(&$crate::__private::listed_dictionary::<
+                { $crate::__private::listed_dictionary_size(CONFIG) },
+            >(CONFIG));
         };
     };
+}
+
+/// Returns the bytes of a note that holds a dictionary, `N` of them.
+#[cfg(target_family = "wasm")]
+pub const fn listed_dictionary<const N: usize>(config: &[u8]) -> [u8; N] {
+    let (mut bytes, header) = ([0; N], dictionary_header(config.len()));
+    let mut word = 0;
+    while word < header.len() {
+        copy(&header[word].to_ne_bytes(), &mut bytes, word * 4);
+        word += 1;
+    }
+    copy(config, &mut bytes, header.len() * 4);
+    bytes
+}
+
+/// Returns the number of these bytes, with the zeros at the end.
+#[cfg(target_family = "wasm")]
+pub const fn listed_dictionary_size(config: &[u8]) -> usize {
+    dictionary_header(config.len()).len() * 4 + config.len().next_multiple_of(4)
 }
 
 /// A note that holds a dictionary.

@@ -39,6 +39,7 @@ fn names(dir: &Path) -> Vec<String> {
 fn all_that_every_system_has() {
     let dir = new_directory();
     a_session_writes_its_file(&dir.join("a b.pftrace"));
+    rewritten_calls_have_their_texts(&dir.join("rewritten.pftrace"));
     a_ring_has_snapshots(&dir);
     settings_apply();
     if !cfg!(target_family = "wasm") {
@@ -69,6 +70,17 @@ fn a_session_writes_its_file(path: &Path) {
     }
     // Over the file of the first run.
     assert_eq!(texts(path), ["sent 1502 bytes to example.org in 0.2 ms", "/var is empty"]);
+}
+
+// What `protologtool` made of `d!(AnyLog::Net, "rewritten to %d bytes", …)` in another crate.
+protolog_rt::dictionary!("fixtures/rewritten.pb");
+
+/// Nothing refers to the dictionary in the program.
+fn rewritten_calls_have_their_texts(path: &Path) {
+    let session = Session::builder().file(path).enable_all().start().unwrap();
+    d!(AnyLog::Net, @0x536cb237f5ad56a1 [d], 7);
+    session.stop().unwrap();
+    assert_eq!(texts(path), ["rewritten to 7 bytes"]);
 }
 
 fn a_ring_has_snapshots(dir: &Path) {
