@@ -5,7 +5,11 @@
 //!
 //! The process is this program, run again.
 
-use protolog_reader::{Log as ReadLog, Recording, Rendering, Trace};
+#[path = "common/killed.rs"]
+mod killed;
+
+use killed::{recover, texts};
+use protolog_reader::{Log as ReadLog, Trace};
 use protolog_rt::{Level, Pinned, ProtoLogGroup, Session, Triggers, d, e};
 use protolog_testkit::temp_dir;
 use std::fs::{self, File};
@@ -56,18 +60,6 @@ fn run_child(dir: &Path) -> ! {
     };
     thread::scope(|scope| (0..THREADS).for_each(|number| _ = scope.spawn(move || work(number))));
     unreachable!("it is killed")
-}
-
-fn recover(path: &Path) -> ReadLog {
-    let bytes = fs::read(path).expect("the recording");
-    let mut trace = Vec::new();
-    let report = Recording::parse(&bytes).expect("a recording").write(&mut trace);
-    assert_eq!(report.expect("write to memory").flaws, []);
-    Trace::from_bytes(trace).read().expect("read")
-}
-
-fn texts(log: &ReadLog) -> Vec<String> {
-    log.entries().map(|entry| entry.values().text(Rendering::Bare)).collect()
 }
 
 /// The number of calls that a trace accounts for.

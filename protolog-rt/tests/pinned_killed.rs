@@ -6,9 +6,12 @@
 
 #[path = "common/fork.rs"]
 mod fork;
+#[path = "common/killed.rs"]
+mod killed;
 
 use fork::{has_process_of_its_own, spawn, wait};
-use protolog_reader::{Log as ReadLog, Recording, Rendering, Tail, Trace};
+use killed::{recover, texts};
+use protolog_reader::{Log as ReadLog, Recording, Tail, Trace};
 use protolog_rt::{Builder, Level, Pinned, ProtoLogGroup, Session, Triggers, d, e};
 use protolog_testkit::temp_dir;
 use std::io::{BufRead, BufReader, Write};
@@ -62,20 +65,6 @@ fn ready(test: &str, dir: &Path) -> Child {
     let mut lines = BufReader::new(child.stdout.take().expect("its output")).lines();
     while lines.next().expect("it gets ready").expect("a line") != "ready" {}
     child
-}
-
-/// Recovers a recording, which must have no flaw.
-#[track_caller]
-fn recover(path: &Path) -> ReadLog {
-    let bytes = fs::read(path).expect("the recording");
-    let mut trace = Vec::new();
-    let report = Recording::parse(&bytes).expect("a recording").write(&mut trace);
-    assert_eq!(report.expect("write to memory").flaws, []);
-    Trace::from_bytes(trace).read().expect("read")
-}
-
-fn texts(log: &ReadLog) -> Vec<String> {
-    log.entries().map(|entry| entry.values().text(Rendering::Bare)).collect()
 }
 
 /// The number of messages that a trace has, and that it says are missing.
