@@ -35,6 +35,7 @@ mod template;
 mod values;
 
 use crate::logs::filter::Filter;
+use foldhash::{HashMap, HashMapExt as _};
 use protolog_core::{Template, Verb, render};
 use protolog_reader::{
     Arg, Entry, Item, Log, Loss, LossCause, LossReason, Message, Rendering, SpanSlice, Thread,
@@ -42,7 +43,6 @@ use protolog_reader::{
 };
 use requests::RequestColumn;
 use serde_json::{Value, json};
-use std::collections::HashMap;
 use std::fmt;
 use template::{take_apart, verb_letter};
 use values::{Texts, varint, zigzag};
@@ -140,6 +140,8 @@ struct Columns<'a> {
     groups: Vec<Value>,
     group_index: HashMap<Option<u32>, usize>,
     thread_index: HashMap<&'a Thread, usize>,
+    /// The thread of the item before, and its index: a thread logs several messages in turn.
+    last_thread: Option<(&'a Thread, u64)>,
     thread_list: Vec<Value>,
     losses: Vec<String>,
     /// The number of messages that were lost, as far as it is known.
@@ -147,6 +149,17 @@ struct Columns<'a> {
     /// The item from which on the wall clock is so far from the trace's, and the wall clock's time
     /// at the start by that.
     wall: Vec<(u64, i64)>,
+    room: Room,
+}
+
+/// Memory that each message uses again.
+#[derive(Default)]
+struct Room {
+    /// The text of the message.
+    whole: String,
+    /// The text of an argument.
+    arg: String,
+    codes: Vec<u64>,
 }
 
 /// A message, with its template taken apart.
@@ -178,10 +191,12 @@ impl<'a> Columns<'a> {
             groups: Vec::new(),
             group_index: HashMap::new(),
             thread_index: HashMap::new(),
+            last_thread: None,
             thread_list: Vec::new(),
             losses: Vec::new(),
             lost: 0,
             wall: Vec::new(),
+            room: Room::default(),
         }
     }
 
@@ -190,8 +205,9 @@ impl<'a> Columns<'a> {
         self.begin(entry.time(), entry.thread());
         let values = entry.values();
         let index = self.message(&values);
-        let whole = values.text(Rendering::Full);
-        let codes = self.codes(index, &values, &whole);
+        self.room.whole.clear();
+        values.write(&mut self.room.whole, Rendering::Full).expect("a string takes every write");
+        let has_codes = self.codes(index, &values).is_some();
         let stack = entry.stack_trace();
         let mut flags = if entry.time_is_guess() { GUESSED } else { 0 };
         if let Some(stack) = stack {
@@ -199,13 +215,13 @@ impl<'a> Columns<'a> {
             let text = self.texts.index(stack);
             varint(&mut self.args, text);
         }
-        if let Some(codes) = codes {
-            for code in codes {
-                varint(&mut self.args, code);
+        if has_codes {
+            for code in &self.room.codes {
+                varint(&mut self.args, *code);
             }
         } else {
             flags |= WHOLE;
-            let text = self.texts.index(&whole);
+            let text = self.texts.index(&self.room.whole);
             varint(&mut self.args, text);
         }
         varint(&mut self.heads, (index as u64) << 4 | flags << 1);
@@ -247,6 +263,10 @@ impl<'a> Columns<'a> {
 
     /// The index of a thread.
     fn thread(&mut self, thread: &'a Thread) -> u64 {
+        let last = self.last_thread.filter(|(last, _)| std::ptr::eq(*last, thread));
+        if let Some((_, index)) = last {
+            return index;
+        }
         let (log, next) = (self.log, self.thread_list.len());
         let index = *self.thread_index.entry(thread).or_insert(next);
         if index == next {
@@ -255,6 +275,7 @@ impl<'a> Columns<'a> {
                 "pid": thread.pid, "tid": thread.tid, "name": thread.name, "process": process,
             }));
         }
+        self.last_thread = Some((thread, index as u64));
         index as u64
     }
 
@@ -339,21 +360,21 @@ impl<'a> Columns<'a> {
         index
     }
 
-    /// The codes of the arguments; none unless they make the whole text.
-    fn codes(&mut self, index: usize, values: &Values<'_>, whole: &str) -> Option<Vec<u64>> {
-        let message = &self.parsed[index];
+    /// Finds the codes of the arguments; none unless they make the whole text.
+    fn codes(&mut self, index: usize, values: &Values<'_>) -> Option<()> {
+        let (message, texts) = (&self.parsed[index], &mut self.texts);
+        let Room { whole, arg: text, codes } = &mut self.room;
         let args = values.args();
         if values.message().is_none() || args.len() != message.conversions.len() {
             return None;
         }
+        codes.clear();
         let mut rest = whole.strip_prefix(&*message.pieces[0])?;
-        let mut codes = Vec::with_capacity(args.len());
         let each = args.iter().zip(&message.conversions).zip(&message.pieces[1..]);
-        let mut text = String::new();
         for ((arg, (verb, is_bare, conversion)), piece) in each {
             text.clear();
-            render(&mut text, conversion, |_| Some(*arg)).ok()?;
-            rest = rest.strip_prefix(&*text)?.strip_prefix(&**piece)?;
+            render(text, conversion, |_| Some(*arg)).ok()?;
+            rest = rest.strip_prefix(&**text)?.strip_prefix(&**piece)?;
             let is_plain = *is_bare && *verb == Verb::Decimal;
             let integer = match *arg {
                 Arg::Int(value) => Some(value),
@@ -364,10 +385,10 @@ impl<'a> Columns<'a> {
                 Some(value) if is_plain && value.unsigned_abs() <= GREATEST as u64 => {
                     zigzag(value) << 1 | 1
                 }
-                _ => self.texts.index(&text) << 1,
+                _ => texts.index(text) << 1,
             });
         }
-        rest.is_empty().then_some(codes)
+        rest.is_empty().then_some(())
     }
 
     /// Looks whether the columns so far fit, before they take more memory.

@@ -1,30 +1,51 @@
 //! The values of columns: numbers as varints, and texts, of which each stands once.
 
-use std::collections::HashMap;
+use foldhash::fast::RandomState;
+use hashbrown::HashTable;
+use std::hash::BuildHasher as _;
 
-/// Texts, each once.
+/// Texts, each once. They are found by the bytes of their column, so that none is there twice: a log
+/// may have millions.
 #[derive(Default)]
 pub(super) struct Texts {
-    index: HashMap<String, u64>,
+    places: HashTable<TextPlace>,
     bytes: Vec<u8>,
+    state: RandomState,
+}
+
+/// The text of an index, in the bytes of the column.
+struct TextPlace {
+    index: u64,
+    from: usize,
+    len: usize,
+}
+
+impl TextPlace {
+    fn of<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
+        &bytes[self.from..][..self.len]
+    }
 }
 
 impl Texts {
     /// The index of a text.
     pub(super) fn index(&mut self, text: &str) -> u64 {
-        if let Some(index) = self.index.get(text) {
-            return *index;
+        let Self { places, bytes, state } = self;
+        let hash = state.hash_one(text.as_bytes());
+        let found = places.find(hash, |place| place.of(bytes) == text.as_bytes());
+        if let Some(place) = found {
+            return place.index;
         }
-        let index = self.index.len() as u64;
-        self.index.insert(text.to_owned(), index);
-        varint(&mut self.bytes, text.len() as u64);
-        self.bytes.extend_from_slice(text.as_bytes());
+        let index = places.len() as u64;
+        varint(bytes, text.len() as u64);
+        let place = TextPlace { index, from: bytes.len(), len: text.len() };
+        bytes.extend_from_slice(text.as_bytes());
+        places.insert_unique(hash, place, |place| state.hash_one(place.of(bytes)));
         index
     }
 
     /// The number of texts.
     pub(super) fn count(&self) -> usize {
-        self.index.len()
+        self.places.len()
     }
 
     /// Their column.
