@@ -122,7 +122,10 @@ pub(crate) fn run(args: &MigrateArgs, system: &dyn System) -> Result<Exit, Failu
     let is_it = |path: &PathBuf| Kind::of_path(path) == Some(language);
     let (paths, others): (Vec<PathBuf>, Vec<PathBuf>) = paths.into_iter().partition(is_it);
     if paths.is_empty() {
-        return Err(no_sources(language));
+        let error = others.iter().find_map(|path| Some((path, system.file_id(path).err()?)));
+        return Err(
+            error.map_or_else(|| no_sources(language), |(path, error)| cant_read(path, &error))
+        );
     }
     if let Some(group) = &args.group {
         check_group(group, language)?;

@@ -49,6 +49,46 @@ fn the_enum_is_in_the_root_whatever_the_module() {
 }
 
 #[test]
+fn targets_that_differ_have_groups_that_differ() {
+    let calls = "fn f() {\n    log::info!(target: \"a::b\", \"x\");\n    log::info!(target: \"a-b\", \"y\");\n    log::info!(target: \"a::b\", \"z\");\n}\n";
+    let system = project(&[("src/lib.rs", calls)]);
+    assert_eq!(migrate(&system, &["--from", "log", "--apply", "src"]), Exit::Done);
+    let first = system.text("src/lib.rs").unwrap();
+    let group = |text: &str, call: &str| {
+        let line = text.lines().find(|line| line.contains(call)).unwrap().to_owned();
+        line.split("LogGroup::").nth(1).unwrap().split(',').next().unwrap().to_owned()
+    };
+    let groups = ["\"x\"", "\"y\"", "\"z\""].map(|call| group(&first, call));
+    assert_eq!(groups, ["AB", "AB2", "AB"], "{first}");
+    let body =
+        "    #[protolog(tag = \"a::b\")]\n    AB,\n    #[protolog(tag = \"a-b\")]\n    AB2,\n}";
+    assert!(first.contains(body), "{first}");
+    // Those of an earlier run are known by their tags, whichever call comes first.
+    let later = "mod late;\n".to_owned() + &first;
+    system.add_file("src/lib.rs", later);
+    system.add_file(
+        "src/late.rs",
+        "fn g() {\n    log::info!(target: \"a.b\", \"u\");\n    log::info!(target: \"a-b\", \"v\");\n}\n",
+    );
+    assert_eq!(migrate(&system, &["--from", "log", "--apply", "src"]), Exit::Done);
+    let late = system.text("src/late.rs").unwrap();
+    assert_eq!(["\"u\"", "\"v\""].map(|call| group(&late, call)), ["AB3", "AB2"], "{late}");
+    assert!(
+        system.text("src/lib.rs").unwrap().contains("    #[protolog(tag = \"a.b\")]\n    AB3,\n")
+    );
+}
+
+#[test]
+fn paths_that_are_not_there_are_named() {
+    let system = project(&[("src/lib.rs", CALLS)]);
+    for path in ["missing.rs", "missing.java"] {
+        assert_eq!(migrate(&system, &["--from", "log", path]), Exit::Failed);
+        let expected = format!("error: can't read `{path}`: ");
+        assert!(system.errors().contains(&expected), "{}", system.errors());
+    }
+}
+
+#[test]
 fn a_root_that_is_no_input_is_a_step() {
     let system = project(&[("src/lib.rs", "mod net;\n"), ("src/net.rs", CALLS)]);
     assert_eq!(migrate(&system, &["--from", "log", "--apply", "src/net.rs"]), Exit::Done);

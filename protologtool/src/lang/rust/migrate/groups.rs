@@ -83,15 +83,43 @@ impl CrateGroups {
             Some(target) => (target, Some(target.to_owned())),
             None => (module.first().map_or(krate.as_str(), String::as_str), None),
         };
-        let variant = camel_case(name);
-        let is_tag = |tag: &String| {
-            let is_plain = |char: char| char.is_ascii_alphanumeric() || "_:-./".contains(char);
-            tag.chars().all(is_plain) && !tag.eq_ignore_ascii_case(&variant)
-        };
+        let (variant, tag) = self.free(&camel_case(name), tag);
         let in_tests = module.iter().any(|name| matches!(name.as_str(), "test" | "tests"));
-        let new = || UsedVariant { tag: tag.filter(is_tag), is_of_tests: true };
+        let new = || UsedVariant { tag, is_of_tests: true };
         self.used.entry(variant.clone()).or_insert_with(new).is_of_tests &= in_tests;
         variant
+    }
+
+    /// The first variant of this name, or with a number behind it, that is free or whose tag is
+    /// this one; and the tag that it has to be given. Targets such as `a::b` and `a-b` have one
+    /// name, and two tags.
+    fn free(&self, name: &str, tag: Option<String>) -> (String, Option<String>) {
+        let is_plain = |char: char| char.is_ascii_alphanumeric() || "_:-./".contains(char);
+        let tag = tag.filter(|tag| tag.chars().all(is_plain)).unwrap_or_else(|| name.to_owned());
+        let numbered =
+            |number| if number == 1 { name.to_owned() } else { format!("{name}{number}") };
+        let mut all = (1..).map(numbered);
+        loop {
+            let variant = all.next().unwrap_or_default();
+            let given = match (self.used.get(&variant), &self.known) {
+                (Some(used), _) => Some(used.tag.clone()),
+                (None, Some((_, text))) if has_word(text, &variant) => Some(tag_of(text, &variant)),
+                _ => None,
+            };
+            let is_tag = |other: &str| other.eq_ignore_ascii_case(&tag);
+            match given {
+                None => {
+                    return (
+                        variant.clone(),
+                        Some(tag).filter(|it| !it.eq_ignore_ascii_case(&variant)),
+                    );
+                }
+                Some(given) if is_tag(given.as_deref().unwrap_or(&variant)) => {
+                    return (variant, given);
+                }
+                Some(_) => {}
+            }
+        }
     }
 
     /// The edit that makes the enum, or adds to it.
@@ -177,6 +205,20 @@ fn indent_only(source: &Source, at: usize) -> bool {
 
 fn has_word(text: &str, word: &str) -> bool {
     text.split(|char: char| !char.is_alphanumeric() && char != '_').any(|known| known == word)
+}
+
+/// Returns the tag that the text of an enum's body gives a variant.
+fn tag_of(body: &str, variant: &str) -> Option<String> {
+    let is_part = |char: char| char.is_alphanumeric() || char == '_';
+    let (at, _) = body.match_indices(variant).find(|(at, _)| {
+        let (before, after) = (&body[..*at], &body[at + variant.len()..]);
+        !before.ends_with(is_part) && !after.starts_with(is_part) && !before.ends_with('"')
+    })?;
+    // From the end of the variant before it.
+    let before = &body[..at];
+    let own = &before[before.rfind(',').map_or(0, |comma| comma + 1)..];
+    let (_, tag) = own.split_once("tag = \"")?;
+    Some(tag.split('"').next()?.to_owned())
 }
 
 /// A name as a variant has it: `NetHttp` of `net::http` and `net_http`.
