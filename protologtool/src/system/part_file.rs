@@ -6,6 +6,8 @@
 //! app.pftrace           when it is complete, over what was there
 //! ```
 //!
+//! A long name is cut before its extension, so that `.part` has room behind it.
+//!
 //! Invariants
 //! - No content of an earlier run is lost: a name that is taken stays as it is.
 //! - Only the file that was made here is renamed or removed, whatever has its name by then.
@@ -17,6 +19,9 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+
+/// The most bytes of a name.
+const LONGEST: usize = 255;
 
 /// The most names that are tried.
 const MOST_NAMES: u32 = 1000;
@@ -107,19 +112,22 @@ impl Write for PartFile {
 /// The name of the unfinished file for `name` that is tried as the `number`th one. It ends as those
 /// of traces do, so that it is found in a directory, and it is no segment's.
 fn name(name: &Path, number: u32) -> OsString {
-    let mut part = OsString::new();
-    if number > 1 {
-        part.push(name.file_stem().unwrap_or(name.as_os_str()));
-        part.push(format!("-{number}"));
-        if let Some(extension) = name.extension() {
-            part.push(".");
-            part.push(extension);
-        }
-    } else {
-        part.push(name);
+    let number = if number > 1 { format!("-{number}") } else { String::new() };
+    let mut stem = name.file_stem().unwrap_or(name.as_os_str()).to_owned();
+    let mut end = OsString::from(number);
+    if let Some(extension) = name.extension() {
+        end.push(".");
+        end.push(extension);
     }
-    part.push(".part");
-    part
+    end.push(".part");
+    let room = LONGEST.saturating_sub(end.len());
+    if stem.len() > room {
+        let text = stem.to_string_lossy();
+        let cut = (0..=room.min(text.len())).rfind(|at| text.is_char_boundary(*at));
+        stem = text[..cut.unwrap_or(0)].into();
+    }
+    stem.push(end);
+    stem
 }
 
 #[cfg(test)]
@@ -157,6 +165,29 @@ mod tests {
         let error = other.commit().unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
         assert!(!at("b").exists() && at("b-2.part").exists());
+    }
+
+    #[test]
+    fn a_long_name_has_room_for_its_end() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in [
+            format!("{}.pftrace", "a".repeat(247)),
+            format!("{}.pftrace", "é".repeat(123)),
+            "b".repeat(255),
+        ] {
+            let path = dir.path().join(&name);
+            let [mut file, other] = [(); 2].map(|()| PartFile::create(&path, 0o600).unwrap());
+            assert_eq!(file.path().extension().unwrap(), "part");
+            assert_eq!(file.path().extension(), other.path().extension());
+            file.write_all(b"whole").unwrap();
+            file.commit().unwrap();
+            other.discard();
+            assert_eq!(fs::read(&path).unwrap(), b"whole");
+        }
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 3);
+        let longer = dir.path().join("c".repeat(256));
+        assert!(PartFile::create(&longer, 0o600).is_err(), "before anything is recorded");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 3);
     }
 
     #[test]

@@ -166,3 +166,31 @@ fn a_full_disk_leaves_what_came_before() {
     drop(program.stdin.take());
     program.wait().expect("wait for it");
 }
+
+#[test]
+fn a_trace_that_was_moved_meanwhile_is_not_where_it_grew() {
+    let Some(service) = TracingService::start() else { return };
+    let mut program = program_of(&service);
+    let at = |name: &str| service.dir.path().join(name);
+    let mut recording = start(&service);
+    wait_until("something is written", || size(&at("new.pftrace.part")) > 0);
+    fs::rename(at("new.pftrace.part"), at("moved")).expect("rename it");
+    let pid = rustix::process::Pid::from_child(&recording);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("interrupt it");
+    let mut said = String::new();
+    let mut errors = recording.stderr.take().expect("a pipe");
+    std::io::Read::read_to_string(&mut errors, &mut said).expect("text");
+    assert_eq!(recording.wait().expect("wait for it").code(), Some(2));
+    let expected = "error: can't write `new.pftrace`: what grew, `new.pftrace.part`, was removed \
+                    or renamed\n";
+    assert!(said.starts_with(expected), "{said}");
+    assert!(!at("new.pftrace").exists());
+    assert_without_gaps(&ticks(&service, "moved"));
+    // A name that has no room for what it ends with until it is complete.
+    let long = format!("{}.pftrace", "a".repeat(247));
+    let output = record(&service, &["--time", "1s", "-o", &long]);
+    assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""));
+    assert!(!ticks(&service, &long).is_empty());
+    drop(program.stdin.take());
+    program.wait().expect("wait for it");
+}

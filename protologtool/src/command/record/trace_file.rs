@@ -84,6 +84,12 @@ impl TraceFile {
     pub(super) fn finish(self) -> Result<(), Failure> {
         let part = self.file.path().to_owned();
         self.file.commit().map_err(|error| {
+            if error.kind() == io::ErrorKind::NotFound {
+                let (path, part) = (self.path.display(), part.display());
+                let what = format!("what grew, `{part}`, was removed or renamed");
+                return Failure::new(format!("can't write `{path}`: {what}"))
+                    .help("look for it under another name");
+            }
             let failure = cant_write(&self.path, &error);
             let message = format!("{}; it is in `{}`", failure.message(), part.display());
             Failure::new(message).help("rename it, or read it there")
