@@ -67,6 +67,9 @@ fn message(error: &clap::Error, args: &[OsString]) -> Option<String> {
             "" => format!("no value for `{}`", flag?),
             value => format!("`{value}` is not a value of `{}`", flag?),
         },
+        ErrorKind::TooManyValues => {
+            format!("`{}` takes no value: `{}`", flag?, get(ContextKind::InvalidValue)?)
+        }
         ErrorKind::ValueValidation => {
             let cause = cause(std::error::Error::source(error)?);
             format!("`{}` for `{}`: {cause}", get(ContextKind::InvalidValue)?, flag?)
@@ -157,10 +160,11 @@ fn separate_level(error: &clap::Error, args: &[OsString]) -> Option<String> {
 
 /// The help for `--json`, which some commands have, where another flag says the same.
 fn format_flag(error: &clap::Error, args: &[OsString]) -> Option<String> {
-    let is_json = string(error, ContextKind::InvalidArg).map(name) == Some("--json");
+    let wanted = name(string(error, ContextKind::InvalidArg)?).strip_prefix("--")?;
     let (_, command) = command(args)?;
-    let has_format = command.get_arguments().any(|arg| arg.get_long() == Some("format"));
-    (is_json && has_format).then(|| "use `--format json`".to_owned())
+    let format = command.get_arguments().find(|arg| arg.get_long() == Some("format"))?;
+    let is_one = format.get_possible_values().iter().any(|value| value.get_name() == wanted);
+    is_one.then(|| format!("use `--format {wanted}`"))
 }
 
 /// The command below which `wanted` was looked for.

@@ -39,6 +39,7 @@ pub(crate) fn run(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Failu
     args.form.check()?;
     system.print_error(&args.form.warning(system));
     once(&args.traces, "trace", system)?;
+    args.check_traces(system)?;
     // Inputs, page by page: the messages so far, or the additions.
     let mut pages: Box<dyn PageSource + '_> = if args.follow {
         Box::new(GrowingLogs::open(args, system)?)

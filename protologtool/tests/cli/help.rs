@@ -84,6 +84,8 @@ fn mistakes_suggest_what_was_meant() {
             format!("use `protologtool read-log app.pftrace` for the log in a trace, or {list}"),
         ),
         ("read-log a --json", "unknown flag `--json`", "use `--format json`".to_owned()),
+        ("read-log a --logfmt", "unknown flag `--logfmt`", "use `--format logfmt`".to_owned()),
+        ("read-log a --histogram=1s", "`--histogram` takes no value: `1s`", of("read-log")),
         (
             "read-log a --groups x",
             "unknown flag `--groups`",

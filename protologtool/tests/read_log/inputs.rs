@@ -44,6 +44,16 @@ fn what_can_not_be_read() {
              help: give seconds since boot, such as 12.5\n",
         ),
         (
+            &["app", "--histogram", "1s"],
+            "error: no trace `1s`\n\
+             help: leave it out: `--histogram` has bars as long as the log needs\n",
+        ),
+        (
+            &["app", "--top", "5"],
+            "error: no trace `5`\n\
+             help: write `--top=5` for so many call sites\n",
+        ),
+        (
             &["app", "--level", "loud"],
             "error: `loud` is not a value of `--level`\n\
              help: use one of `verbose`, `debug`, `info`, `warn`, `error`, `wtf`\n",

@@ -3,8 +3,11 @@
 use super::forms::EntryForm;
 use super::selection::Selection;
 use crate::args::Expansion;
+use crate::args::values::age;
+use crate::exit::Failure;
 use crate::logs::filter::Filters;
 use crate::logs::named_logs::NamedLogs;
+use crate::system::System;
 use std::path::PathBuf;
 
 const HELP: &str = "\
@@ -127,6 +130,23 @@ impl ReadLogArgs {
     /// Returns whether spans are read.
     pub(super) fn has_spans(&self) -> bool {
         self.form.has_spans() || self.filters.need_spans()
+    }
+
+    /// An error for what was meant as the value of a flag, and is taken for a trace.
+    pub(super) fn check_traces(&self, system: &dyn System) -> Result<(), Failure> {
+        let is_missing = |path: &&PathBuf| system.file_id(path).is_err();
+        for path in self.traces.iter().filter(is_missing) {
+            let text = path.to_str().unwrap_or_default();
+            let help = if self.form.histogram && age(text).is_ok() {
+                "leave it out: `--histogram` has bars as long as the log needs".to_owned()
+            } else if self.form.top.is_some() && text.parse::<usize>().is_ok() {
+                format!("write `--top={text}` for so many call sites")
+            } else {
+                continue;
+            };
+            return Err(Failure::new(format!("no trace `{text}`")).help(help));
+        }
+        Ok(())
     }
 
     /// The logs to read.
