@@ -4,19 +4,19 @@
 use super::fused::Fused;
 use super::{OutputEntry, cant_write};
 use crate::exit::Failure;
-use crate::system::{Staged, System};
+use crate::system::{self, Staged};
 use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::Path;
 use zip::write::SimpleFileOptions;
-use zip::{CompressionMethod, DateTime, ZipWriter};
+use zip::{CompressionMethod, DateTime, System, ZipWriter};
 
 /// Stages an archive of all entries, in their order. `compress` is from 0, not at all, to 9.
 pub(super) fn stage(
     path: &Path,
     compress: u8,
     entries: &[OutputEntry<'_>],
-    system: &dyn System,
+    system: &dyn system::System,
 ) -> Result<Box<dyn Staged>, Failure> {
     let mut unreadable = None;
     let staged = system.stage(path, &mut |sink| {
@@ -56,6 +56,8 @@ fn write<'p>(
 fn options(compress: u8) -> io::Result<SimpleFileOptions> {
     let time = DateTime::from_date_and_time(2008, 1, 1, 0, 0, 0).map_err(io::Error::other)?;
     let options = SimpleFileOptions::default().last_modified_time(time).unix_permissions(0o644);
+    // On Windows it would be another.
+    let options = options.system(System::Unix);
     Ok(match compress {
         0 => options.compression_method(CompressionMethod::Stored),
         level => options

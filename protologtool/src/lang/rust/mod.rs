@@ -266,7 +266,9 @@ impl Language for Rust {
     }
 
     fn place(&self, path: &Path, _: &[u8]) -> String {
-        path.to_string_lossy().into_owned()
+        // The same dictionary on every machine.
+        let place = path.to_string_lossy();
+        if cfg!(windows) { place.replace('\\', "/") } else { place.into_owned() }
     }
 
     fn place_in_ids<'c>(&self, _: &'c str, call: &'c Call<RustShape>) -> &'c str {
