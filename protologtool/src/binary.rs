@@ -1,42 +1,26 @@
-//! The dictionary in a binary: the notes that the macros of `protolog_rt` leave in ELF executables
-//! and shared objects.
+//! The dictionary in a binary: the notes that the macros of `protolog_rt` leave in executables and
+//! shared objects of ELF, PE and Mach-O.
 //!
-//! Notes are found as the runtime finds them, in the segments of notes, so that binaries whose
-//! section headers were stripped are read too. [`strip`] takes them out: a note keeps its size, so
-//! nothing in the file moves.
+//! Notes are found as the runtime finds them, in ELF by the segments of notes, so that binaries
+//! whose section headers were stripped are read too. [`strip`] takes them out: a note keeps its
+//! size, so nothing in the file moves.
 //!
 //! Invariants: any bytes may be read, without a panic; a file that is not understood is an error,
 //! never an empty dictionary. Each note is read once, however many program headers name it.
 
 mod error;
+mod layout;
 
 pub use error::{BinaryError, BinaryProblem};
 
-use object::elf::{FileHeader32, FileHeader64, PT_NOTE};
-use object::read::elf::{FileHeader, ProgramHeader, SectionHeader};
-use object::{Endianness, FileKind};
+use layout::Layout;
 use protolog_core::note::{HEADER_SIZE, Note, ParsedNote, STRIPPED_TYPE};
 use protolog_core::printf;
 use std::ops::Range;
 use viewer_config::{Collector, Group, Location, Message};
 
-/// The marker before a signature of the whole file, at its end: modules of the Linux kernel have
-/// one.
-const APPENDED: &[u8] = b"~Module signature appended~\n";
-/// Sections in which tools keep a signature of the whole file.
-const SIGNATURES: [&[u8]; 5] = [b".signature", b".sig", b".text_sig", b".sha256_sig", b".pgp_sig"];
-
 /// A callback for a note and its range in the file.
 type Visit<'a> = dyn FnMut(Range<usize>, ParsedNote<'_>) -> Result<(), BinaryProblem> + 'a;
-
-/// A binary's notes, where they stand in the file.
-#[derive(Debug)]
-struct Layout {
-    /// Stretches of notes, by their place in the file.
-    segments: Vec<Range<usize>>,
-    big_endian: bool,
-    signed: bool,
-}
 
 /// Puts the messages and groups of a binary into `collector`. Gives how many notes there are.
 pub fn read(bytes: &[u8], collector: &mut Collector) -> Result<usize, BinaryError> {
@@ -117,43 +101,6 @@ fn add(note: &Note<'_>, collector: &mut Collector) {
 }
 
 impl Layout {
-    fn of(bytes: &[u8]) -> Result<Self, BinaryError> {
-        match FileKind::parse(bytes) {
-            Ok(FileKind::Elf32) => Self::of_elf::<FileHeader32<Endianness>>(bytes),
-            Ok(FileKind::Elf64) => Self::of_elf::<FileHeader64<Endianness>>(bytes),
-            Ok(kind) => Err(BinaryProblem::Foreign(Some(kind)).into()),
-            Err(_) => Err(BinaryProblem::Foreign(None).into()),
-        }
-    }
-
-    fn of_elf<H: FileHeader<Endian = Endianness>>(bytes: &[u8]) -> Result<Self, BinaryError> {
-        let broken = |error: object::read::Error| BinaryProblem::Broken(error.to_string());
-        let header = H::parse(bytes).map_err(broken)?;
-        let endian = header.endian().map_err(broken)?;
-        let mut segments = Vec::new();
-        for segment in header.program_headers(endian, bytes).map_err(broken)? {
-            if segment.p_type(endian) != PT_NOTE {
-                continue;
-            }
-            let (start, size): (u64, u64) =
-                (segment.p_offset(endian).into(), segment.p_filesz(endian).into());
-            let end = start.checked_add(size).filter(|end| *end <= bytes.len() as u64);
-            let end =
-                end.ok_or_else(|| BinaryProblem::Broken("it ends before its notes do".to_owned()))?;
-            segments.push(start as usize..end as usize);
-        }
-        segments.sort_by_key(|segment| (segment.start, segment.end));
-        segments.dedup();
-        if segments.windows(2).any(|pair| pair[1].start < pair[0].end) {
-            return Err(BinaryProblem::Broken("segments of its notes overlap".to_owned()).into());
-        }
-        if segments.is_empty() && header.e_type(endian) == object::elf::ET_REL {
-            return Err(BinaryProblem::Object.into());
-        }
-        let signed = bytes.ends_with(APPENDED) || has_signature(header, endian, bytes);
-        Ok(Self { segments, big_endian: endian == Endianness::Big, signed })
-    }
-
     /// Calls `f` with each note, in the order of the file: where it stands, without padding after
     /// it, and what it says.
     fn for_each(&self, bytes: &[u8], f: &mut Visit<'_>) -> Result<(), BinaryError> {
@@ -173,15 +120,4 @@ impl Layout {
         }
         Ok(())
     }
-}
-
-/// Returns whether a section holds a signature. A file without section headers has none.
-fn has_signature<H: FileHeader>(header: &H, endian: H::Endian, bytes: &[u8]) -> bool {
-    header.sections(endian, bytes).is_ok_and(|sections| {
-        sections.iter().any(|section| {
-            let filled = section.sh_size(endian).into() > 0;
-            let name = sections.section_name(endian, section).unwrap_or_default();
-            filled && SIGNATURES.contains(&name)
-        })
-    })
 }

@@ -11,7 +11,7 @@ pub struct BinaryError(BinaryProblem);
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BinaryProblem {
-    /// No ELF file; its kind, if that is known.
+    /// Neither ELF nor PE nor Mach-O; its kind, if that is known.
     Foreign(Option<FileKind>),
     /// An object file that is not linked yet.
     Object,
@@ -38,15 +38,7 @@ impl BinaryError {
     /// The advice.
     pub fn help(&self) -> &'static str {
         match self.0 {
-            BinaryProblem::Foreign(Some(
-                FileKind::Pe32
-                | FileKind::Pe64
-                | FileKind::MachO32
-                | FileKind::MachO64
-                | FileKind::MachOFat32
-                | FileKind::MachOFat64,
-            )) => "make the dictionary from the sources: only ELF is read so far",
-            BinaryProblem::Foreign(_) => "give an ELF executable or shared object",
+            BinaryProblem::Foreign(_) => "give an executable or shared object of ELF, PE or Mach-O",
             BinaryProblem::Object => "give the executable or shared object that is linked from it",
             BinaryProblem::Broken(_) => "build it again, or copy it completely",
             BinaryProblem::NoNotes => {
@@ -73,17 +65,10 @@ impl std::error::Error for BinaryError {}
 impl fmt::Display for BinaryError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            BinaryProblem::Foreign(kind) => match kind {
-                Some(FileKind::Pe32 | FileKind::Pe64) => f.write_str("a PE file, not ELF"),
-                Some(
-                    FileKind::MachO32
-                    | FileKind::MachO64
-                    | FileKind::MachOFat32
-                    | FileKind::MachOFat64,
-                ) => f.write_str("a Mach-O file, not ELF"),
-                Some(FileKind::Archive) => f.write_str("an archive of object files, not linked"),
-                _ => f.write_str("no ELF file"),
-            },
+            BinaryProblem::Foreign(Some(FileKind::Archive)) => {
+                f.write_str("an archive of object files, not linked")
+            }
+            BinaryProblem::Foreign(_) => f.write_str("no ELF, PE or Mach-O file"),
             BinaryProblem::Object => f.write_str("an object file that is not linked"),
             BinaryProblem::Broken(what) => write!(f, "the file is damaged: {what}"),
             BinaryProblem::NoNotes => f.write_str("it has no log calls of `protolog_rt`"),

@@ -35,7 +35,7 @@ finds the dictionary among those in DIR. What it prints as text shows `#<id> (ar
 variable PROTOLOG_DICTIONARIES names a directory that holds the dictionary as `<hash>.pb`; a directory given to \
 `--viewer-config` gets it under that name. Sign a program after it was stripped.
 
-ELF executables and shared objects are read. PE and Mach-O files are not.
+Executables and shared objects of ELF, PE (Windows) and Mach-O (macOS) are read; programs of WebAssembly are not.
 
 Exit codes: 0 done; 1 dictionaries contradict each other, or the file of --check is stale; nothing was written; 2 wrong \
 command line, or a file can't be read or written.";

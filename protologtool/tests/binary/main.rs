@@ -2,6 +2,7 @@
 //! `--strip-to`, and how a trace of a program without texts is read.
 
 mod fixture;
+mod forms;
 mod matrix;
 mod refused;
 mod stripped;
