@@ -122,10 +122,20 @@ pub mod sequence_flags {
 pub mod packet_defaults {
     /// uint32
     pub const TIMESTAMP_CLOCK_ID: u32 = 58;
+    /// `TrackEventDefaults`
+    pub const TRACK_EVENT_DEFAULTS: u32 = 11;
+    /// uint64 of these: the track of events that name none
+    pub const TRACK_UUID: u32 = 11;
 }
 
 /// `InternedData`
 pub mod interned_data {
+    /// repeated `EventCategory`, which has the fields of an `InternedString`
+    pub const EVENT_CATEGORIES: u32 = 1;
+    /// repeated `EventName`, as above
+    pub const EVENT_NAMES: u32 = 2;
+    /// repeated `DebugAnnotationName`, as above
+    pub const DEBUG_ANNOTATION_NAMES: u32 = 3;
     /// repeated `InternedString`
     pub const PROTOLOG_STRING_ARGS: u32 = 36;
     /// repeated `InternedString`
@@ -322,6 +332,10 @@ pub mod track_descriptor {
 pub mod track_event {
     /// `DebugAnnotation`
     pub const DEBUG_ANNOTATIONS: u32 = 4;
+    /// repeated uint64: interned
+    pub const CATEGORY_IIDS: u32 = 3;
+    /// uint64: interned
+    pub const NAME_IID: u32 = 10;
     /// enum
     pub const TYPE: u32 = 9;
     /// uint64
@@ -342,6 +356,8 @@ pub mod track_event {
 
 /// `DebugAnnotation`
 pub mod debug_annotation {
+    /// uint64: interned
+    pub const NAME_IID: u32 = 1;
     /// bool
     pub const BOOL_VALUE: u32 = 2;
     /// uint64

@@ -250,6 +250,11 @@ impl GroupLevel {
         (group, Level::from_severity(severity).unwrap_or(Level::Wtf))
     }
 
+    #[inline]
+    pub(crate) fn group(self) -> &'static GroupInfo {
+        self.raw_parts().0
+    }
+
     /// Returns true if the level is enabled for sessions and not for the text output.
     #[inline]
     pub(crate) fn is_trace_only(self) -> bool {

@@ -22,7 +22,8 @@ pub use task::{InSpan, TaskNumber, task_number};
 
 use crate::arguments::Visitor;
 use crate::log::FastArgs;
-use crate::site::Site;
+use crate::note::NoteRef;
+use crate::site::{GroupLevel, Site};
 use protolog_core::Level;
 use std::marker::PhantomData;
 
@@ -69,7 +70,7 @@ impl Span {
     fn end(mut self, times: Option<(u64, u64)>) {
         let key = std::mem::take(&mut self.key);
         if key != 0 {
-            entered::end(key, times);
+            entered::end_slice(key, times);
         }
     }
 }
@@ -78,7 +79,7 @@ impl Drop for Span {
     #[inline]
     fn drop(&mut self) {
         if self.key != 0 {
-            entered::end(self.key, None);
+            entered::end(self.key);
         }
     }
 }
@@ -102,7 +103,8 @@ pub(crate) struct BeginSpan<'a> {
 impl Visitor for BeginSpan<'_> {
     #[inline]
     fn visit<A: FastArgs>(self, args: A) {
-        self.span.key = begin(args, &self.site);
+        let SpanSite { site: Site { id, group_level, note }, lengths, task } = self.site;
+        self.span.key = begin(args, id, note, group_level, lengths, task);
     }
 
     #[cold]
@@ -115,6 +117,13 @@ impl Visitor for BeginSpan<'_> {
 /// One instance for all calls with arguments of the same types.
 #[inline(never)]
 #[allow(clippy::needless_pass_by_value)] // A reference would send the arguments through memory.
-fn begin<A: FastArgs>(args: A, site: &SpanSite) -> u64 {
-    entered::begin(site, &args)
+fn begin<A: FastArgs>(
+    args: A,
+    id: u64,
+    note: NoteRef,
+    group_level: GroupLevel,
+    lengths: u32,
+    task: TaskNumber,
+) -> u64 {
+    entered::begin(SpanSite { site: Site { id, group_level, note }, lengths, task }, &args)
 }

@@ -14,7 +14,8 @@
 //! | [`fast`] | the fast path's encoder |
 //! | [`intern`], [`cursor`] | strings that a chunk has; stores into it |
 //! | [`thread_state`], [`reentrancy`], [`routes`], [`spares`], [`scope`] | where a thread's messages go; signal handlers |
-//! | [`mod@slice`], [`prepared`], [`annotations`], [`track`], [`stack`] | packets with more than a message |
+//! | [`in_place`], [`span_names`] | the fast path of a span's slices |
+//! | [`mod@slice`], [`annotations`], [`track`], [`stack`] | packets with more than a message |
 //! | [`drops`] | counting messages that are dropped |
 //! | [`call_cache`] | calls of groups with rules that a thread made last |
 //! | [`sampled`] | messages that say at which rate they were sampled |
@@ -45,6 +46,7 @@ pub(crate) mod fields;
 mod for_all;
 mod gate;
 mod held_back;
+pub(crate) mod in_place;
 mod intern;
 mod layout;
 mod level_cache;
@@ -53,7 +55,6 @@ pub(crate) mod owner;
 mod packet;
 mod path;
 mod plan;
-pub(crate) mod prepared;
 pub(crate) mod reclaim;
 mod reentrancy;
 pub(crate) mod request;
@@ -62,6 +63,7 @@ pub(crate) mod running;
 pub(crate) mod sampled;
 pub(crate) mod scope;
 pub(crate) mod slice;
+pub(crate) mod span_names;
 mod spares;
 mod split;
 mod stack;
@@ -75,8 +77,7 @@ pub(crate) use call_cache::{Decision, Recalled, RecalledCall, Sought, known_stat
 pub(crate) use drops::{count_held_back, drop_message};
 pub(crate) use held_back::HeldBack;
 pub(crate) use path::{
-    write_message, write_packet, write_slice, write_slice_to_all, write_to_all, write_to_rings,
-    write_with_stack,
+    write_message, write_packet, write_slice_to_all, write_to_all, write_to_rings, write_with_stack,
 };
 pub(crate) use reentrancy::{ReentrancyGuard, guarded};
 pub use routes::prepare_thread;

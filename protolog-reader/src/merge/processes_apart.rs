@@ -16,16 +16,13 @@ use crate::inputs::thread_ids::mix;
 use crate::packets::trace_packet::Packet;
 use crate::sequences::thread;
 use protolog_core::schema::{
-    packet, process_descriptor, thread_descriptor, track_descriptor, track_event,
+    packet, packet_defaults, process_descriptor, thread_descriptor, track_descriptor, track_event,
 };
 use protozero::{Field, Reader};
 use std::collections::HashMap;
 
 /// `TrackDescriptor.parent_uuid`
 const PARENT_UUID: u32 = 5;
-/// `TracePacketDefaults.track_event_defaults`, and in it `track_uuid`.
-const TRACK_EVENT_DEFAULTS: u32 = 11;
-const DEFAULT_TRACK: u32 = 11;
 
 /// The changes to the packets of one input.
 #[derive(Clone, Debug, Default)]
@@ -103,9 +100,9 @@ impl ProcessesApart {
                 }
                 (packet::TRACE_PACKET_DEFAULTS, Some(process)) => {
                     nest(&mut kept, field, |part, kept| {
-                        part.number == TRACK_EVENT_DEFAULTS && {
+                        part.number == packet_defaults::TRACK_EVENT_DEFAULTS && {
                             nest(kept, part, |part, kept| {
-                                track_number(part, DEFAULT_TRACK, process, kept)
+                                track_number(part, packet_defaults::TRACK_UUID, process, kept)
                             });
                             true
                         }

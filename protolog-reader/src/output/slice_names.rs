@@ -11,7 +11,6 @@ use protozero::{Field, Reader};
 
 use crate::dictionary::{Dictionary, Message};
 use crate::merge::{encoded, fields};
-use crate::spans::slice_event::NAME_IID;
 
 /// The trace with names of slices, and of their arguments that the dictionary names, of at most so
 /// many bytes: one text may be the name of any number of slices. Returns the number of slices that
@@ -62,7 +61,7 @@ fn named_packet(packet: Field<'_>, dictionary: &Dictionary) -> Option<Vec<u8>> {
 
 /// The event with the names of its message; none if it has a name.
 fn named_event(event: &[u8], message: &Message) -> Option<Vec<u8>> {
-    let is_name = |number| number == track_event::NAME || number == NAME_IID;
+    let is_name = |number| number == track_event::NAME || number == track_event::NAME_IID;
     if fields(event).any(|(field, _)| is_name(field.number)) {
         return None;
     }

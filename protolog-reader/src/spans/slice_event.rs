@@ -7,7 +7,9 @@ use foldhash::HashMap;
 use std::mem;
 use std::sync::Arc;
 
-use protolog_core::schema::{debug_annotation, packet, track_event};
+use protolog_core::schema::{
+    debug_annotation, interned_data, packet, packet_defaults, track_event,
+};
 use protozero::{DecodeError, Field};
 
 use crate::clocks::Moment;
@@ -17,19 +19,9 @@ use crate::spans::span_slice::{SpanArg, SpanProgress};
 
 /// `InternedData.event_categories`, `event_names` and `debug_annotation_names`.
 const INTERNED: [u32; 3] = [CATEGORIES, NAMES, ARG_NAMES];
-const CATEGORIES: u32 = 1;
-const NAMES: u32 = 2;
-const ARG_NAMES: u32 = 3;
-/// `TrackEvent.category_iids`
-const CATEGORY_IIDS: u32 = 3;
-/// `TrackEvent.name_iid`
-pub(crate) const NAME_IID: u32 = 10;
-/// `DebugAnnotation.name_iid`
-const ARG_NAME_IID: u32 = 1;
-/// `TracePacketDefaults.track_event_defaults`
-const TRACK_EVENT_DEFAULTS: u32 = 11;
-/// `TrackEventDefaults.track_uuid`
-const DEFAULT_TRACK: u32 = 11;
+const CATEGORIES: u32 = interned_data::EVENT_CATEGORIES;
+const NAMES: u32 = interned_data::EVENT_NAMES;
+const ARG_NAMES: u32 = interned_data::DEBUG_ANNOTATION_NAMES;
 
 /// The most bytes of the categories of an event that has several: two bytes of it name one, however
 /// long that is.
@@ -88,12 +80,12 @@ impl SequenceNames {
     pub(super) fn set_defaults(&mut self, defaults: Field<'_>) -> Result<(), DecodeError> {
         for field in defaults.as_message()? {
             let field = field?;
-            if field.number != TRACK_EVENT_DEFAULTS {
+            if field.number != packet_defaults::TRACK_EVENT_DEFAULTS {
                 continue;
             }
             for field in field.as_message()? {
                 let field = field?;
-                if field.number == DEFAULT_TRACK {
+                if field.number == packet_defaults::TRACK_UUID {
                     self.default_track = field.as_u64()?;
                 }
             }
@@ -121,9 +113,9 @@ impl SliceEvent {
                 track_event::TYPE => kind = field.as_u32()?,
                 track_event::TRACK_UUID => track = field.as_u64()?,
                 track_event::NAME => name = text(field)?.into(),
-                NAME_IID => name = name_of(NAMES, field.as_u64()?).unwrap_or_default(),
+                track_event::NAME_IID => name = name_of(NAMES, field.as_u64()?).unwrap_or_default(),
                 track_event::CATEGORIES => targets.push(text(field)?.into()),
-                CATEGORY_IIDS => targets.extend(name_of(CATEGORIES, field.as_u64()?)),
+                track_event::CATEGORY_IIDS => targets.extend(name_of(CATEGORIES, field.as_u64()?)),
                 track_event::DEBUG_ANNOTATIONS => args.extend(arg(field, name_of)?),
                 _ => {}
             }
@@ -188,7 +180,9 @@ fn arg(
         let field = field?;
         match field.number {
             debug_annotation::NAME => name = text(field)?.into(),
-            ARG_NAME_IID => name = name_of(ARG_NAMES, field.as_u64()?).unwrap_or_default(),
+            debug_annotation::NAME_IID => {
+                name = name_of(ARG_NAMES, field.as_u64()?).unwrap_or_default();
+            }
             debug_annotation::BOOL_VALUE => value = Some((field.as_bool()?.to_string(), false)),
             debug_annotation::UINT_VALUE => value = Some((field.as_u64()?.to_string(), false)),
             debug_annotation::INT_VALUE => {

@@ -15,10 +15,11 @@ use crate::level;
 use crate::log::{self, FastArgs};
 use crate::site::GroupLevel;
 use crate::site::key as site_key;
+use crate::sync::light_barrier;
 use crate::writer::arg_slice::ArgSlice;
-use crate::writer::slice::{SpanProgress, enter_span, leave_span};
 #[cfg(feature = "tracing")]
 use crate::writer::slice::{end_outer, is_traced_within};
+use crate::writer::slice::{enter_span, leave_span};
 use crate::writer::{Head, running};
 use protolog_core::Arg;
 use std::cell::Cell;
@@ -45,6 +46,15 @@ struct ThreadSpan {
     /// The times of that end.
     #[cfg(feature = "tracing")]
     times: Cell<Option<(u64, u64)>>,
+}
+
+/// The part of a [`ThreadSpan`] that its end needs.
+#[derive(Clone, Copy)]
+struct SpanToEnd {
+    number: u64,
+    group_level: Option<GroupLevel>,
+    depth: u32,
+    forks: u32,
 }
 
 /// See [`ThreadSpan::forks`].
@@ -90,40 +100,34 @@ thread_local! {
 }
 
 /// Begins a span, and returns its key; 0 if no session records it.
-#[inline]
-pub(super) fn begin<A: FastArgs>(span: &SpanSite, args: &A) -> u64 {
+#[inline(always)]
+#[allow(clippy::inline_always)] // One function for each list of types.
+pub(super) fn begin<A: FastArgs>(span: SpanSite, args: &A) -> u64 {
     let mut forks = running::forks();
     if !span.site.group_level.is_trace_only() {
-        match log::with_slice(args, |args| asked(span, args)) {
+        match asked(span, *args) {
             Some(true) => forks |= IS_FOR_ALL,
             Some(false) => {}
             None => return 0,
         }
     }
-    SPANS.with(|spans| {
-        let index = spans.len.get();
-        let Some(entry) = spans.list.get(index) else { return 0 };
-        let number = span.task.number();
-        let head = Head { id: span.site.id, group_level: span.site.group_level };
-        let serial = spans.newest.get() + 1;
-        spans.newest.set(serial);
-        let depth = enter_span();
-        let progress = SpanProgress { number, message: head.id, times: None };
-        event::write_begin(head, (depth, progress, forks & IS_FOR_ALL != 0), span, args);
-        entry.serial.set(serial);
-        entry.number.set(number);
-        entry.group_level.set(Some(head.group_level));
-        entry.depth.set(depth);
-        entry.forks.set(forks);
-        spans.len.set(index + 1);
-        serial << INDEX_BITS | index as u64
-    })
+    let number = span.task.number();
+    let entered = SPANS.with(|spans| spans.enter(span.site.group_level, number, forks));
+    let Some((key, depth)) = entered else { return 0 };
+    event::write_begin(span, args, (number, depth, forks & IS_FOR_ALL != 0));
+    key
 }
 
 /// Asks the rules of a call, where there are any, or who else takes it: text output shows no spans.
-/// None if no session records it; true if all do, whatever they record of its group.
+/// None if no session records it; true if all do, whatever they record of its group. By value, as
+/// [`begin`] has all in registers.
 #[cold]
-fn asked(span: &SpanSite, args: &[Arg<'_>]) -> Option<bool> {
+#[inline(never)]
+fn asked<A: FastArgs>(span: SpanSite, args: A) -> Option<bool> {
+    log::with_slice(&args, |args| asked_by(&span, args))
+}
+
+fn asked_by(span: &SpanSite, args: &[Arg<'_>]) -> Option<bool> {
     let (site, (group, level)) = (span.site, span.site.group_level.parts());
     let head = Head { id: site.id, group_level: site.group_level };
     let mut rule = log::state(head, site.note);
@@ -141,29 +145,29 @@ fn asked(span: &SpanSite, args: &[Arg<'_>]) -> Option<bool> {
 
 /// Ends the span with this key, those within it first, unless it is over.
 #[inline(never)]
-pub(super) fn end(key: u64, times: Option<(u64, u64)>) {
-    SPANS.with(|spans| {
-        let index = key as usize % MAX_DEPTH;
-        let is_it = |entry: &ThreadSpan| entry.serial.get() == key >> INDEX_BITS;
-        let Some(entry) = spans.list.get(index).filter(|entry| is_it(entry)) else { return };
-        if spans.len.get() <= index {
-            return;
-        }
-        #[cfg(feature = "tracing")]
-        if is_traced_within(entry.depth.get()) {
-            return spans.end_later(index, times);
-        }
-        while spans.len.get() > index + 1 {
-            let last = spans.len.get() - 1;
-            let Some(inner) = spans.list.get(last) else { break };
-            inner.end(None);
-            spans.len.set(last);
-        }
-        entry.end(times);
-        spans.len.set(index);
-        #[cfg(feature = "tracing")]
-        end_outer(spans.innermost());
-    });
+pub(super) fn end(key: u64) {
+    end_at(key, None);
+}
+
+/// As [`end`], at the end of one of several slices where there are `times`.
+#[inline(never)]
+pub(super) fn end_slice(key: u64, times: Option<(u64, u64)>) {
+    end_at(key, times);
+}
+
+#[inline(always)]
+#[allow(clippy::inline_always)] // Most ends have no times.
+fn end_at(key: u64, times: Option<(u64, u64)>) {
+    // A part of it in one closure would be a call.
+    let Some((index, is_last, span)) = SPANS.with(|spans| spans.find(key)) else { return };
+    let is_innermost = is_last && !span.has_traced_within();
+    if !is_innermost && !SPANS.with(|spans| spans.end_inner(index, times)) {
+        return;
+    }
+    span.end(times);
+    SPANS.with(|spans| spans.len.set(index));
+    #[cfg(feature = "tracing")]
+    end_outer(innermost());
 }
 
 /// Ends the spans whose ends were waiting for the one that the thread has just left. Returns
@@ -178,6 +182,57 @@ pub(crate) fn end_waiting() -> bool {
 #[cfg(feature = "tracing")]
 pub(crate) fn innermost() -> Option<u32> {
     SPANS.with(ThreadSpans::innermost)
+}
+
+impl ThreadSpans {
+    /// Adds a span, and returns its key and its depth. None if there are too many.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // Part of every span.
+    fn enter(&self, group_level: GroupLevel, number: u64, forks: u32) -> Option<(u64, u32)> {
+        let index = self.len.get();
+        let entry = self.list.get(index)?;
+        let serial = self.newest.get() + 1;
+        self.newest.set(serial);
+        let depth = enter_span();
+        // From here on the entry is this span's: a signal handler takes the one after it.
+        self.len.set(index + 1);
+        light_barrier();
+        entry.serial.set(serial);
+        entry.number.set(number);
+        entry.group_level.set(Some(group_level));
+        entry.depth.set(depth);
+        entry.forks.set(forks);
+        Some((serial << INDEX_BITS | index as u64, depth))
+    }
+
+    /// Finds the span with this key, unless it is over, and says whether it is the last one.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // Part of every span.
+    fn find(&self, key: u64) -> Option<(usize, bool, SpanToEnd)> {
+        let (index, len) = (key as usize % MAX_DEPTH, self.len.get());
+        let entry = self.list.get(index)?;
+        let is_it = entry.serial.get() == key >> INDEX_BITS && index < len;
+        is_it.then(|| (index, index + 1 == len, entry.to_end()))
+    }
+
+    /// Ends the spans within the one at `index`. False where that waits for its own end.
+    #[cold]
+    #[inline(never)]
+    fn end_inner(&self, index: usize, times: Option<(u64, u64)>) -> bool {
+        #[cfg(feature = "tracing")]
+        if self.list.get(index).is_some_and(|entry| entry.to_end().has_traced_within()) {
+            self.end_later(index, times);
+            return false;
+        }
+        let _ = times;
+        while self.len.get() > index + 1 {
+            let last = self.len.get() - 1;
+            let Some(inner) = self.list.get(last) else { break };
+            inner.end(None);
+            self.len.set(last);
+        }
+        true
+    }
 }
 
 #[cfg(feature = "tracing")]
@@ -215,19 +270,45 @@ impl ThreadSpans {
     }
 }
 
-impl ThreadSpan {
+impl SpanToEnd {
+    /// Returns whether a span of `tracing` is within it.
+    #[inline]
+    fn has_traced_within(self) -> bool {
+        #[cfg(feature = "tracing")]
+        return is_traced_within(self.depth);
+        #[cfg(not(feature = "tracing"))]
+        false
+    }
+
     /// Writes its end, unless its begin is of another process. The span counts until then: what a
     /// signal handler begins meanwhile is within it, and has an entry of its own.
-    #[inline]
-    fn end(&self, times: Option<(u64, u64)>) {
-        let forks = self.forks.get();
-        let is_own = forks & !IS_FOR_ALL == running::forks();
-        if let Some(group_level) = self.group_level.get().filter(|_| is_own) {
-            let progress = SpanProgress { number: self.number.get(), message: 0, times };
-            let head = Head { id: 0, group_level };
-            event::write_end(head, (self.depth.get(), progress, forks & IS_FOR_ALL != 0));
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // Part of every span.
+    fn end(self, times: Option<(u64, u64)>) {
+        let is_own = self.forks & !IS_FOR_ALL == running::forks();
+        if let Some(group_level) = self.group_level.filter(|_| is_own) {
+            let place = (self.number, self.depth, self.forks & IS_FOR_ALL != 0);
+            event::write_end(group_level, place, times);
         }
         leave_span();
+    }
+}
+
+impl ThreadSpan {
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // Part of every span.
+    fn to_end(&self) -> SpanToEnd {
+        SpanToEnd {
+            number: self.number.get(),
+            group_level: self.group_level.get(),
+            depth: self.depth.get(),
+            forks: self.forks.get(),
+        }
+    }
+
+    /// Ends it out of line.
+    fn end(&self, times: Option<(u64, u64)>) {
+        self.to_end().end(times);
     }
 
     /// Has the end wait. Its guard is gone, or finds that the span is over.

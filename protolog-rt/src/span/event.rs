@@ -3,15 +3,19 @@
 //! The names of slice and arguments come from the call's note. Where that was stripped, or the call
 //! was rewritten, the packet has the template's id alone, from which readers that have the
 //! dictionary know the names; arguments are numbered then, as those without names are.
+#![allow(clippy::inline_always)] // Parts of one function per signature.
 
 use super::SpanSite;
 use crate::log::{FastArgs, with_slice};
+use crate::note::NoteRef;
 use crate::note::span::SpanTexts;
+use crate::site::{GroupLevel, Site};
 use crate::writer::annotations::NUMBERS;
-use crate::writer::prepared::{PreparedSlice, SliceBuffer, SliceNames};
+use crate::writer::in_place;
 use crate::writer::slice::{MAX_BESIDE, MAX_SLICE, Slice, SpanProgress};
+use crate::writer::span_names::SliceNames;
 use crate::writer::track::current_track;
-use crate::writer::{Head, write_packet, write_slice, write_slice_to_all};
+use crate::writer::{Head, write_packet, write_slice_to_all};
 use protolog_core::Arg;
 use protolog_core::schema::{debug_annotation, track_event};
 use protozero::{Fixed, Message, Writer};
@@ -31,26 +35,49 @@ const MARK: &str = "…";
 /// The number of spans around a slice, the span, and whether it goes to all sessions.
 type SlicePlace = (u32, SpanProgress, bool);
 
-/// Writes the begin of a slice.
-#[inline]
-pub(super) fn write_begin<A: FastArgs>(head: Head, place: SlicePlace, span: &SpanSite, args: &A) {
-    let (name, template) = (span.lengths & 0xffff, span.lengths >> 16);
-    let texts = span.site.note.span_texts(name as usize, template as usize).unwrap_or_default();
-    let (depth, progress, is_for_all) = place;
-    let category = head.group_level.parts().0.name.as_bytes();
-    let names = SliceNames { category, name: texts.name, arguments: texts.names };
-    let mut buffer = SliceBuffer::new();
-    match buffer.begin(names, args, depth, progress) {
-        Some(slice) => write(head, is_for_all, &slice),
-        None => with_slice(args, |args| write_long_begin(head, place, texts, args)),
+/// Writes the begin of a slice of the span with this number, within `depth` others.
+#[inline(always)]
+pub(super) fn write_begin<A: FastArgs>(
+    span: SpanSite,
+    args: &A,
+    (number, depth, is_for_all): (u64, u32, bool),
+) {
+    let Site { id, group_level, note } = span.site;
+    let names = || names_of(group_level, note, span.lengths);
+    if is_for_all || !in_place::write_begin((id, number, depth), names, args) {
+        let progress = SpanProgress { number, message: id, times: None };
+        write_other_begin(*args, span, (depth, progress, is_for_all));
     }
 }
 
-/// As [`write_begin`], for more bytes, with texts that are cut to equal shares of the room where
-/// they have none.
+/// The texts of a call; empty where its note has none.
+fn texts_of(note: NoteRef, lengths: u32) -> SpanTexts {
+    let (name, template) = (lengths & 0xffff, lengths >> 16);
+    note.span_texts(name as usize, template as usize).unwrap_or_default()
+}
+
+/// The names of a span's slices and arguments; none but the group's where its note has none.
 #[cold]
 #[inline(never)]
-fn write_long_begin(head: Head, place: SlicePlace, texts: SpanTexts, args: &[Arg<'_>]) {
+fn names_of(group_level: GroupLevel, note: NoteRef, lengths: u32) -> SliceNames<'static> {
+    let SpanTexts { name, names } = texts_of(note, lengths);
+    let category = group_level.group().name.as_bytes();
+    SliceNames { category, name: cut_name(name), arguments: names }
+}
+
+/// As [`write_begin`], for a slice that is not for the fast path: for several sessions or a new
+/// chunk, or long. By value, so that what is on the fast path need not be in memory.
+#[cold]
+#[inline(never)]
+fn write_other_begin<A: FastArgs>(args: A, span: SpanSite, place: SlicePlace) {
+    with_slice(&args, |args| write_whole_begin(&span, place, args));
+}
+
+/// Writes a begin with its names and its track, and with texts that are cut to equal shares of the
+/// room where they have none.
+fn write_whole_begin(span: &SpanSite, place: SlicePlace, args: &[Arg<'_>]) {
+    let head = Head { id: span.site.id, group_level: span.site.group_level };
+    let texts = texts_of(span.site.note, span.lengths);
     let mut memory = [0; MAX_SLICE];
     let names = texts.names.len() + AROUND_ARGUMENT * args.len();
     let share = share_of(MAX_SLICE.saturating_sub(AROUND + names), args);
@@ -84,22 +111,35 @@ fn share_of(room: usize, args: &[Arg<'_>]) -> usize {
     share
 }
 
-/// Writes the end of a slice.
-#[inline]
-pub(super) fn write_end(head: Head, (depth, progress, is_for_all): SlicePlace) {
-    write(head, is_for_all, &SliceBuffer::new().end(depth, progress));
-}
-
-#[inline]
-fn write(head: Head, is_for_all: bool, slice: &PreparedSlice<'_>) {
-    if is_for_all {
-        write_slice_to_all(head, slice);
-    } else {
-        write_slice(head, slice);
+/// Writes the end of a slice of the span with this number, within `depth` others.
+#[inline(always)]
+pub(super) fn write_end(
+    group_level: GroupLevel,
+    (number, depth, is_for_all): (u64, u32, bool),
+    times: Option<(u64, u64)>,
+) {
+    if is_for_all || !in_place::write_end((number, depth), times) {
+        let progress = SpanProgress { number, message: 0, times };
+        write_other_end(Head { id: 0, group_level }, (depth, progress, is_for_all));
     }
 }
 
-/// Writes a begin that is not prepared.
+/// As [`write_end`], for a slice that is not for the fast path.
+#[cold]
+#[inline(never)]
+fn write_other_end(head: Head, place: SlicePlace) {
+    let mut memory = [0; AROUND];
+    let mut writer = Writer::new(Fixed::new(&mut memory));
+    let mut event = writer.message();
+    event
+        .uint32(track_event::TYPE, track_event::TYPE_SLICE_END)
+        .uint64(track_event::TRACK_UUID, current_track());
+    if let Ok(event) = writer.into_slice() {
+        write_event(head, place, event);
+    }
+}
+
+/// Writes an event that is not in the chunk yet.
 fn write_event(head: Head, (depth, progress, is_for_all): SlicePlace, event: &[u8]) {
     let mut beside = [0; MAX_BESIDE];
     let Some(length) = progress.encode(depth, &mut beside) else { return };

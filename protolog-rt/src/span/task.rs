@@ -63,6 +63,7 @@ impl TaskNumber {
     const NEW: Self = Self(u64::MAX);
 
     /// Returns the number for a span that begins; 0 for one that has one slice.
+    #[inline]
     pub(super) fn number(self) -> u64 {
         if self == Self::NEW { next_span() } else { self.0 }
     }

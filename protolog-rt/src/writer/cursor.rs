@@ -158,14 +158,6 @@ impl Cursor {
         }
     }
 
-    /// As [`Self::short_bytes`], where most are more than 32 and at most 128.
-    #[inline(always)]
-    pub(super) fn moderate_bytes(&mut self, bytes: &[u8]) {
-        if bytes.len() > 128 || !self.copy_ends::<64>(bytes) && !self.copy_ends::<32>(bytes) {
-            self.bytes(bytes);
-        }
-    }
-
     /// Appends a byte that is filled in later.
     #[inline(always)]
     pub(super) fn skip_size(&mut self) -> SizeByte {
@@ -190,6 +182,15 @@ impl Cursor {
         unsafe { at.write(size as u8) };
     }
 
+    /// Fills in two bytes that this cursor skipped, one after the other, with the size of what
+    /// follows them, which is less than 2^14.
+    #[inline(always)]
+    pub(super) fn fill_two(&mut self, [low, high]: [SizeByte; 2]) {
+        let size = self.since(&high);
+        self.fill(low, size & 0x7f | 0x80);
+        self.fill(high, size >> 7);
+    }
+
     /// Stores `bytes`, of which the first `len` are appended.
     #[inline(always)]
     fn store<const N: usize>(&mut self, bytes: [u8; N], len: usize) {
@@ -206,17 +207,19 @@ impl Cursor {
     /// False where they are fewer than `N`.
     #[inline(always)]
     fn copy_ends<const N: usize>(&mut self, bytes: &[u8]) -> bool {
-        let Some((first, last)) = ends::<N>(bytes) else { return false };
+        // By reference: copied out first, both would go through the stack.
+        let ends = (bytes.first_chunk::<N>(), bytes.last_chunk::<N>());
+        let (Some(first), Some(last)) = ends else { return false };
         self.check(bytes.len());
         // SAFETY: *room* covers all of `bytes`, which are at least N since they have ends. The
         // store may be unaligned.
-        unsafe { self.at.cast::<[u8; N]>().write(first) };
+        unsafe { self.at.cast::<[u8; N]>().write(*first) };
         // SAFETY: *room* covers what was appended.
         self.at = unsafe { self.at.add(bytes.len()) };
         // SAFETY: the cursor has just moved by at least N.
         let rest = unsafe { self.at.sub(N) };
         // SAFETY: these N bytes are the last ones of those that were appended.
-        unsafe { rest.cast::<[u8; N]>().write(last) };
+        unsafe { rest.cast::<[u8; N]>().write(*last) };
         true
     }
 

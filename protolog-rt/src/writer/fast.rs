@@ -11,7 +11,8 @@
 #![allow(clippy::inline_always)] // One function per signature: its parts must not be calls.
 
 use super::annotations::{
-    AROUND_ARGUMENT, BOOL_VALUE, DOUBLE_VALUE, INT_VALUE, STRING_VALUE, UINT_VALUE, put_named,
+    AROUND_ARGUMENT, BOOL_VALUE, DOUBLE_VALUE, INT_VALUE, STRING_VALUE, UINT_VALUE, interned,
+    number, put,
 };
 use super::args::Args;
 use super::cursor::Cursor;
@@ -66,14 +67,21 @@ pub unsafe trait FastArgs: Args {
     #[doc(hidden)]
     fn put_params(&self, to: &mut Cursor, found: Self::Found, iid: &mut u32);
 
-    /// The most bytes that [`Self::put_annotations`] appends, but for names.
+    /// The number of arguments.
+    #[doc(hidden)]
+    const COUNT: usize;
+
+    /// The most bytes that [`Self::put_annotations`] appends, or [`Self::put_numbered`].
     #[doc(hidden)]
     fn annotations_room(&self) -> usize;
 
-    /// Appends the arguments as those of a slice, with names from the front of the list. Those
-    /// without names have their numbers, the first of them `NUMBERS[index]`.
+    /// Appends the arguments as those of a slice, with interned names, the first of them `name`.
     #[doc(hidden)]
-    fn put_annotations(&self, to: &mut Cursor, names: &mut &[u8], index: usize);
+    fn put_annotations(&self, to: &mut Cursor, name: u8);
+
+    /// Appends them with their numbers for names, the first of them `NUMBERS[index]`.
+    #[doc(hidden)]
+    fn put_numbered(&self, to: &mut Cursor, index: usize);
 }
 
 /// The strings that a message brings.
@@ -131,6 +139,7 @@ pub(super) fn encode<A: FastArgs>(
 // SAFETY: *bound*: no arguments, no bytes.
 unsafe impl FastArgs for () {
     const MOST: usize = 0;
+    const COUNT: usize = 0;
     type Found = ();
 
     #[inline(always)]
@@ -155,7 +164,9 @@ unsafe impl FastArgs for () {
     }
 
     #[inline(always)]
-    fn put_annotations(&self, _: &mut Cursor, _: &mut &[u8], _: usize) {}
+    fn put_annotations(&self, _: &mut Cursor, _: u8) {}
+
+    fn put_numbered(&self, _: &mut Cursor, _: usize) {}
 }
 
 // SAFETY: *bound*: each function does what those of the first argument and of the rest do.
@@ -164,6 +175,7 @@ where
     (Head, Rest): Args,
 {
     const MOST: usize = Head::MOST + Rest::MOST;
+    const COUNT: usize = 1 + Rest::COUNT;
     type Found = (Head::Found, Rest::Found);
 
     #[inline(always)]
@@ -194,10 +206,16 @@ where
     }
 
     #[inline(always)]
-    fn put_annotations(&self, to: &mut Cursor, names: &mut &[u8], index: usize) {
+    fn put_annotations(&self, to: &mut Cursor, name: u8) {
         let arg = self.0;
-        put_named(to, (names, index), arg.text_len(), |to| arg.put_value(to));
-        self.1.put_annotations(to, names, index + 1);
+        put(to, interned(name), arg.text_len(), |to| arg.put_value(to));
+        self.1.put_annotations(to, name.wrapping_add(1));
+    }
+
+    fn put_numbered(&self, to: &mut Cursor, index: usize) {
+        let arg = self.0;
+        put(to, number(index), arg.text_len(), |to| arg.put_value(to));
+        self.1.put_numbered(to, index + 1);
     }
 }
 

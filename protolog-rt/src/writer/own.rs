@@ -26,6 +26,7 @@ use super::intern::InternTable;
 use super::plan::{Base, Plan};
 use super::request::{MAX_MARK, NO_REQUEST, current_number};
 use super::running;
+use super::span_names::SpanNames;
 use super::track::MAX_TRACK;
 use crate::clock;
 use crate::sync::Ordering;
@@ -98,6 +99,8 @@ pub(super) struct Own {
     no_bytes: NoBytes,
     /// True if chunks describe the thread's track.
     pub(super) has_track: bool,
+    /// The names of spans that the chunk has.
+    pub(super) span_names: SpanNames,
     /// True if the chunk was offered, see [`super::gate`].
     offered: bool,
 }
@@ -143,6 +146,7 @@ impl Own {
             request: NO_REQUEST,
             no_bytes: NoBytes::NEVER,
             has_track: false,
+            span_names: SpanNames::new(),
             offered: false,
         }
     }
@@ -336,6 +340,7 @@ impl Own {
         self.strings.reset(self.position);
         self.others = 0;
         self.request = NO_REQUEST;
+        self.span_names.begin_chunk();
         // SAFETY: *chunk*: it is this thread's alone, and not empty.
         unsafe { start.write(0) };
         // SAFETY: *chunk*: it is this thread's alone, and has no packet but the one that was

@@ -39,7 +39,6 @@ use super::intern::{ChunkStrings, Interner, SHORT};
 use super::own::{Moment, Own};
 use super::packet::Packet;
 use super::plan::{Base, size_field};
-use super::prepared::PreparedSlice;
 use super::routes::ThreadRoutes;
 use super::running;
 use super::slice::SliceForAll;
@@ -105,29 +104,6 @@ pub(crate) fn write_to_rings<A: Args>(head: Head, args: &A) {
     match ThreadState::with(ThreadState::phase) {
         READY => write_to_each::<A, _>(head, args),
         phase => write_unrouted::<A, _>(phase, head, args),
-    }
-}
-
-/// Writes a prepared slice, the fast path in line.
-#[inline]
-pub(crate) fn write_slice(head: Head, slice: &PreparedSlice<'_>) {
-    // SAFETY: the state is used here only, on this thread.
-    let thread = unsafe { ThreadState::current() };
-    if thread.phase() != READY {
-        return write_packet(head, slice);
-    }
-    thread.begin();
-    let Some(writer) = thread.writer() else {
-        return write_to_each::<PreparedSlice<'_>, _>(head, slice);
-    };
-    writer.gate.enter();
-    // SAFETY: *busy*: this is the writer's thread, and what interrupts it sees the phase.
-    let own = unsafe { &mut *writer.own.get() };
-    let is_written = writer.fast_slice(own, slice);
-    writer.gate.exit();
-    thread.end();
-    if !is_written {
-        write_packet(head, slice);
     }
 }
 

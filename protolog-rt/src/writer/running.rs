@@ -116,6 +116,7 @@ pub(crate) fn epoch() -> u32 {
 }
 
 /// Returns the number of forks between this process and the first one that recorded.
+#[inline]
 pub(crate) fn forks() -> u32 {
     (READERS.load(Ordering::Relaxed) >> FORKS_SHIFT) as u32
 }

@@ -97,6 +97,7 @@ thread_local! {
 
 /// Notes that the calling thread enters a span, and returns the number of those that it is in, also
 /// of other copies of the runtime: all of them are slices of one track.
+#[inline]
 pub(crate) fn enter_span() -> u32 {
     match copies::host() {
         Some(host) => host.enter_span(),
@@ -105,6 +106,7 @@ pub(crate) fn enter_span() -> u32 {
 }
 
 /// Notes that the calling thread has left a span.
+#[inline]
 pub(crate) fn leave_span() {
     match copies::host() {
         Some(host) => host.leave_span(),
