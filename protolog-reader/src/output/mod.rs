@@ -7,4 +7,5 @@ mod json_spans;
 pub(crate) mod perfetto_ui;
 mod slice_names;
 pub(crate) mod summary;
+mod task_tracks;
 pub(crate) mod text;

@@ -32,8 +32,10 @@ use crate::log::log_items::Item;
 use crate::log::render::Rendering;
 use crate::log::values::beginning;
 use crate::output::slice_names;
+use crate::output::task_tracks::{self, Task};
 use crate::sequences::thread::Thread;
 use crate::spans::slices::SliceRepair;
+use crate::spans::span_slice::SpanSlice;
 use crate::traces::read_error::{ReadError, ReadErrorKind};
 use crate::traces::whole_trace::Trace;
 
@@ -163,6 +165,9 @@ fn write(log: &Log, counters: &[CounterArg], out: &mut dyn Write) -> io::Result<
     for repair in log.slice_repairs() {
         ui.repair(*repair)?;
     }
+    for (at, task) in task_tracks::tasks(log).iter().enumerate() {
+        ui.task(at, task)?;
+    }
     Ok(ui.added)
 }
 
@@ -172,6 +177,8 @@ enum TrackKey {
     Losses,
     /// A counter, and the message that it is an argument of.
     Counter(usize, u64),
+    /// A task, and which of its tracks.
+    Task(usize, usize),
 }
 
 /// An event of the table of logs.
@@ -333,6 +340,30 @@ impl<'a> UiWriter<'a, '_> {
             annotation.string(debug_annotation::NAME, mark);
             annotation.bool(debug_annotation::BOOL_VALUE, true);
         })
+    }
+
+    /// Adds the tracks of a task.
+    fn task(&mut self, at: usize, task: &Task) -> io::Result<()> {
+        let slices = self.log.slices();
+        let name = shortened(&slices[task.slice].text(false)).into_owned();
+        for (lane, edges) in task.tracks.iter().enumerate() {
+            let track = self.track(TrackKey::Task(at, lane), &name, false)?;
+            for edge in edges {
+                self.track_event(edge.time, track, |event| match edge.begins {
+                    Some(slice) => {
+                        let SpanSlice { name, target, .. } = &slices[slice];
+                        event
+                            .uint32(track_event::TYPE, track_event::TYPE_SLICE_BEGIN)
+                            .string(track_event::CATEGORIES, &shortened(target))
+                            .string(track_event::NAME, &shortened(name));
+                    }
+                    None => {
+                        event.uint32(track_event::TYPE, track_event::TYPE_SLICE_END);
+                    }
+                })?;
+            }
+        }
+        Ok(())
     }
 
     /// Adds an event to the table of logs.

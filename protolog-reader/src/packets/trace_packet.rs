@@ -53,6 +53,8 @@ pub(crate) struct Packet<'a> {
     /// `merge/processes_apart.rs`.
     pub(crate) local_pid: Option<u32>,
     pub(crate) describes_track: bool,
+    /// It repeats what other packets say.
+    pub(crate) is_for_ui: bool,
     /// `LOSS` and `PASSED_OVER` are repeated, so their records are read in a second pass over the
     /// packet.
     pub(crate) has_losses: bool,
@@ -135,6 +137,7 @@ impl<'a> Packet<'a> {
                 self.compressed = nested(field)?;
             }
             packet::LOSS | packet::PASSED_OVER => self.has_losses = true,
+            packet::FOR_UI => self.is_for_ui = field.as_bool()?,
             packet::TIME_IS_GUESS => self.time_is_guess = field.as_bool()?,
             _ => {}
         }

@@ -320,6 +320,7 @@ impl Collected {
         let interned = packet.interned.map_or(Ok(()), |it| slices.intern(id, it));
         let event = packet
             .track_event
+            .filter(|_| !packet.is_for_ui)
             .map_or(Ok(()), |event| slices.event(id, thread, moment, (event, field)));
         defaults.and(interned).and(event)
     }
