@@ -179,9 +179,9 @@ macro_rules! protolog {
 /// group. The name of the slice is the text before the first conversion, `request`; its arguments
 /// are fields of the names that they have here, or their numbers (`1`).
 ///
-/// A span that is off costs what a call that is off does. One that is on costs about what four calls
-/// do. Text output shows no spans. A slice has room for 1,400 bytes of texts; longer ones are cut,
-/// with `…` at their end. Spans that are more than 64 deep have no slices.
+/// A span that is off costs what a call that is off does. One that is on costs about what four
+/// calls do. Text output shows no spans. A slice has room for 1,400 bytes of texts; longer ones are
+/// cut, with `…` at their end. Spans that are more than 64 deep have no slices.
 ///
 /// For futures there is [`InSpan`](crate::InSpan), since a guard belongs to its thread.
 ///

@@ -1,6 +1,6 @@
-//! Tasks on tokio's threads: Perfetto's trace_processor shows each on a track of its own, beside its
-//! polls on the tracks of the threads. Tasks of `in_span`, and of `tracing`'s `#[instrument]` and
-//! `Instrument`.
+//! Tasks on tokio's threads: Perfetto's trace_processor shows each on a track of its own, beside
+//! its polls on the tracks of the threads. Tasks of `in_span`, and of `tracing`'s `#[instrument]`
+//! and `Instrument`.
 
 #![cfg(feature = "tracing")]
 

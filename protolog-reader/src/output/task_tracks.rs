@@ -1,15 +1,14 @@
-//! Tracks of tasks, for Perfetto's UI: on the tracks of threads, a task is a slice for each poll, now
-//! here and now there.
+//! Tracks of tasks, for Perfetto's UI: on the tracks of threads, a task is a slice for each poll,
+//! now here and now there.
 //!
 //! A task is a span that has several slices, and that is in no other such span. Its track has it
 //! from its first begin to its last end, and within it the spans that it made, each as one slice.
 //! Spans that run at the same time within a task, such as those of futures that are joined, are not
-//! nested, so the later one is on a further track.
+//! nested, so the later one is on a further track. Of more than [`MOST_TRACKS`] at a time, the rest
+//! are on the tracks of threads alone.
 //!
-//! Of more than [`MOST_TRACKS`] at a time, the rest are on the tracks of threads alone.
-//!
-//! Invariant: slices of a track are nested, and each but the outermost lies within the span in which
-//! it began.
+//! Invariant: slices of a track are nested, and each but the outermost lies within the span in
+//! which it began.
 
 use std::collections::HashMap;
 
@@ -37,7 +36,7 @@ pub(super) struct TaskEdge {
 
 /// A span: all slices with its number, or the one that it has.
 #[derive(Clone, Copy, Debug)]
-struct Span {
+struct WholeSpan {
     /// Its first slice, and the time of its begin.
     slice: usize,
     begin: i64,
@@ -81,8 +80,8 @@ pub(super) fn tasks(log: &Log) -> Vec<Task> {
 }
 
 /// The spans of a log, in the order in which they began.
-fn spans(log: &Log) -> Vec<Span> {
-    let mut spans: Vec<Span> = Vec::new();
+fn spans(log: &Log) -> Vec<WholeSpan> {
+    let mut spans: Vec<WholeSpan> = Vec::new();
     let mut numbered = HashMap::new();
     let mut threads: HashMap<u32, Vec<usize>> = HashMap::new();
     for (at, slice) in log.slices().iter().enumerate() {
@@ -95,7 +94,7 @@ fn spans(log: &Log) -> Vec<Span> {
         let span = known.map_or(new, |known| *numbered.entry(known).or_insert(new));
         if span == new {
             let outer = around.last().copied();
-            spans.push(Span { slice: at, begin: slice.begin, end, has_several: false, outer });
+            spans.push(WholeSpan { slice: at, begin: slice.begin, end, has_several: false, outer });
         } else {
             let span = &mut spans[span];
             span.has_several = true;
@@ -107,7 +106,7 @@ fn spans(log: &Log) -> Vec<Span> {
 }
 
 /// The tracks of a task with these spans, which are in the order of their begins, the task first.
-fn tracks(spans: &[Span], members: &[usize]) -> Vec<Vec<TaskEdge>> {
+fn tracks(spans: &[WholeSpan], members: &[usize]) -> Vec<Vec<TaskEdge>> {
     let mut lanes: Vec<Lane> = Vec::new();
     for &at in members {
         let span = &spans[at];
@@ -140,7 +139,7 @@ fn tracks(spans: &[Span], members: &[usize]) -> Vec<Vec<TaskEdge>> {
 
 impl Lane {
     /// Ends the spans that had ended by then, or that end at all.
-    fn end_until(&mut self, spans: &[Span], time: Option<i64>) {
+    fn end_until(&mut self, spans: &[WholeSpan], time: Option<i64>) {
         let is_over = |end: &i64| time.is_none_or(|time| *end <= time);
         while let Some(end) = self.open.last().and_then(|last| spans[*last].end).filter(is_over) {
             self.edges.push(TaskEdge { time: end, begins: None });
