@@ -174,7 +174,11 @@ impl Program {
             match Reply::parse(line) {
                 Some(Reply::Tracing { control, fill_policy, file }) => {
                     let file = (file != "-").then(|| file.to_owned());
-                    all.push(Session { control, fill_policy, file, groups: BTreeMap::new() });
+                    let (limit, groups) = (None, BTreeMap::new());
+                    all.push(Session { control, fill_policy, file, limit, groups });
+                }
+                Some(Reply::Limited(limit)) => {
+                    all.iter_mut().last().into_iter().for_each(|it| it.limit = Some(limit));
                 }
                 Some(Reply::Levels { levels, group }) => {
                     if let Some(session) = all.last_mut() {

@@ -18,6 +18,7 @@ pub mod place;
 pub mod protocol;
 pub mod rate;
 pub mod selector;
+pub mod session_setting;
 pub mod setting;
 pub mod site_rule;
 pub mod switch;

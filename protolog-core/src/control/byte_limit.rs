@@ -18,6 +18,9 @@ use core::fmt;
 /// The most bytes of a limit, and of a burst.
 pub const MAX: u64 = 1 << 40;
 
+/// The help line of a text that is no limit.
+pub const HELP: &str = "write bytes and a time, as in `1MiB/s` or `100KiB/m burst 1MiB`; a burst is at most what comes in 100 years";
+
 /// The most nanoseconds in which the bytes of a burst come.
 const MAX_NANOS: u64 = 100 * 365 * 24 * 3_600_000_000_000;
 
@@ -38,6 +41,18 @@ impl ByteLimit {
         let burst = burst.map_or(Some(count), number)?;
         let limit = Self { count, unit: Unit::parse(unit.trim_ascii())?, burst };
         Some(limit).filter(|limit| limit.nanos(burst) <= MAX_NANOS)
+    }
+
+    /// Returns the limit as numbers, of which none is 0.
+    pub const fn to_words(self) -> [u64; 3] {
+        [self.count, self.unit.nanos(), self.burst]
+    }
+
+    /// Returns the limit that has these numbers; none if any is 0. Those of two limits make one,
+    /// too, with a burst that may be longer.
+    pub const fn from_words([count, nanos, burst]: [u64; 3]) -> Option<Self> {
+        let Some(unit) = Unit::of_nanos(nanos) else { return None };
+        if count == 0 || burst == 0 { None } else { Some(Self { count, unit, burst }) }
     }
 
     /// Returns the bytes that may come at once.

@@ -91,6 +91,16 @@ impl Unit {
         }
     }
 
+    /// The unit of so many nanoseconds.
+    pub(super) const fn of_nanos(nanos: u64) -> Option<Self> {
+        match nanos {
+            1_000_000_000 => Some(Self::Second),
+            60_000_000_000 => Some(Self::Minute),
+            3_600_000_000_000 => Some(Self::Hour),
+            _ => None,
+        }
+    }
+
     pub(super) const fn nanos(self) -> u64 {
         match self {
             Self::Second => 1_000_000_000,

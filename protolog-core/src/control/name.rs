@@ -77,7 +77,17 @@ pub(super) fn quoted(text: &str) -> Option<(&str, &str)> {
 
 /// Returns the text after the keyword `site` of a rule for single calls; none for other settings.
 pub(super) fn after_keyword(text: &str) -> Option<&str> {
-    let rest = text.strip_prefix("site")?;
+    after(text, "site")
+}
+
+/// Returns the text after the keyword `sessions` of a setting for sessions; none for other
+/// settings.
+pub(super) fn after_sessions(text: &str) -> Option<&str> {
+    after(text, "sessions")
+}
+
+fn after<'a>(text: &'a str, keyword: &str) -> Option<&'a str> {
+    let rest = text.strip_prefix(keyword)?;
     rest.starts_with([' ', '\t']).then(|| rest.trim_ascii_start()).filter(|it| !it.starts_with('='))
 }
 

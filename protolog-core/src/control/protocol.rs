@@ -64,6 +64,7 @@ pub fn descriptor_of(name: &str) -> Option<u32> {
 mod tests {
     use super::*;
     use crate::FillPolicy;
+    use crate::control::byte_limit::ByteLimit;
     use std::string::ToString;
 
     #[test]
@@ -204,6 +205,10 @@ mod tests {
                 "tracing n ring-buffer /a b",
             ),
             (Reply::Levels { levels: 0x3c, group: "a::b" }, "levels 3c a::b"),
+            (
+                Reply::Limited(ByteLimit::parse("1 MiB/s burst 8 MiB").unwrap()),
+                "limited 1MiB/s:8MiB",
+            ),
             (Reply::Problem("x y"), "problem x y"),
             (Reply::Help("stop it"), "help stop it"),
             (Reply::Ok, "ok"),
@@ -220,6 +225,8 @@ mod tests {
             "ok then",
             "session",
             "levels 1ff a",
+            "limited 100/s",
+            "limited 1MiB/s more",
         ] {
             assert_eq!(Reply::parse(line), None, "{line:?}");
         }

@@ -14,6 +14,7 @@
 //! Sort=notrace                        not traced, printed as before
 //! "my logger"=debug                   a name with other characters than `_:.$-/`, letters and digits
 //! site net.rs:120-180=on              single calls, see [`super::site_rule`]
+//! sessions limit:1MiB/s               sessions, see [`super::session_setting`]
 //! ```
 //!
 //! [`super::name`] defines the text between quotation marks.
@@ -23,7 +24,7 @@
 //! settings allow it.
 
 use super::levels_at_least;
-use super::name::{after_keyword, find_unquoted, is_plain, is_quoted, quoted};
+use super::name::{after_keyword, after_sessions, find_unquoted, is_plain, is_quoted, quoted};
 use crate::Level;
 use core::fmt;
 
@@ -211,7 +212,8 @@ impl<'a> Iterator for Settings<'a> {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             let (text, line) = self.part()?;
-            if text.is_empty() || text.starts_with('#') || after_keyword(text).is_some() {
+            let is_other = after_keyword(text).is_some() || after_sessions(text).is_some();
+            if text.is_empty() || text.starts_with('#') || is_other {
                 continue;
             }
             let error = |(text, problem)| SettingError { line, text, problem };

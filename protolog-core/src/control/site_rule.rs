@@ -169,7 +169,7 @@ fn limit_of(name: &str, word: &str) -> Option<Limit> {
 }
 
 /// The text behind this name in a word: `NAME:TEXT`, or with a space.
-fn value_of<'a>(name: &str, word: &'a str) -> Option<&'a str> {
+pub(super) fn value_of<'a>(name: &str, word: &'a str) -> Option<&'a str> {
     let (start, rest) = word.split_at_checked(name.len())?;
     let rest = rest.strip_prefix([':', ' '])?;
     start.eq_ignore_ascii_case(name).then_some(rest)

@@ -13,7 +13,7 @@ use crate::loss::LossCause;
 use crate::session::Session;
 use crate::session::earlier::earlier_runs;
 use crate::session::filter::{Config, GroupOverride, TracingMode};
-use crate::session::life::{forked, running_sessions, summary};
+use crate::session::life::{byte_limits, forked, running_sessions, summary};
 use crate::session::packets::dictionary::tagged_groups;
 use crate::stats::{GroupStats, Loss, Summary};
 use crate::sys::copies;
@@ -23,6 +23,7 @@ use protolog_core::control::name::{NameWord, characters};
 use protolog_core::control::protocol::{
     MAX_LINE, MEMORY_NAME, Reply, Request, TraceStart, VERSION,
 };
+use protolog_core::control::session_setting::SessionSettings;
 use protolog_core::control::setting::Settings;
 use protolog_core::control::switch::ALL_LEVELS;
 use protolog_core::control::{Closeness, closeness, matches_group, minimum_level};
@@ -210,6 +211,7 @@ impl Answers {
             let file = core.path().map_or("-".into(), Path::to_string_lossy);
             let fill_policy = core.buffer.fill_policy();
             answer.line(Reply::Tracing { control, fill_policy, file: &file });
+            core.byte_limit().into_iter().for_each(|limit| answer.line(Reply::Limited(limit)));
             for group in &groups {
                 let levels = core.levels_of(group);
                 if levels != 0 {
@@ -287,13 +289,9 @@ impl Answers {
             if !self.trace.as_ref().is_some_and(|(session, ..)| session.is_of(&core)) {
                 let fill_policy = core.buffer.fill_policy();
                 let file = core.path().map_or("-".into(), Path::to_string_lossy);
-                describe(
-                    &so_far(summary::so_far(&core), fill_policy),
-                    false,
-                    fill_policy,
-                    &file,
-                    answer,
-                );
+                let summary = so_far(summary::so_far(&core), fill_policy);
+                describe(&summary, false, fill_policy, &file, answer);
+                core.byte_limit().into_iter().for_each(|it| answer.line(Reply::Limited(it)));
             }
         }
         if forked::is_inherited() {
@@ -350,8 +348,13 @@ fn set(item: &str) -> Result<(), Refusal> {
         });
     }
     let rules = sites::rules_in(item)?;
+    let of_sessions: Result<Vec<_>, _> =
+        SessionSettings::new(item).map(|item| item.map(|it| it.setting)).collect();
+    let of_sessions =
+        of_sessions.map_err(|error| Refusal { what: error.to_string(), help: error.help() })?;
     level::apply_settings(settings);
     level::rules::apply(rules);
+    byte_limits::apply(of_sessions, level::SettingSource::Other);
     Ok(())
 }
 

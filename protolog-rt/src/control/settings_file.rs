@@ -9,10 +9,12 @@
 
 use crate::level::rules::{self, Rule};
 use crate::level::{self, PatternSetting, SettingSource};
+use crate::session::life::byte_limits;
 use crate::sys::close_on_fork::CloseOnFork;
 use crate::sys::create::directory;
 use crate::sys::file::{open_without_waiting, watch, watch_too};
 use crate::sys::process::{program, real_user};
+use protolog_core::control::session_setting::{SessionItem, SessionSetting, SessionSettings};
 use protolog_core::control::setting::{GroupSetting, Settings};
 use protolog_core::control::site_rule::{SiteRule, SiteRules};
 use protolog_files::{Location, Status};
@@ -149,14 +151,17 @@ pub(crate) fn apply_text(
         }
     }
     let rules = rules_in(text, *may_quote, origin, source, &mut problems);
+    let of_sessions = of_sessions_in(text, *may_quote, origin, &mut problems);
     match source {
         SettingSource::ConfigFile => {
             level::replace_config_file_settings(settings);
             rules::replace_config_file_rules(rules);
+            byte_limits::replace_config_file(of_sessions);
         }
         SettingSource::Other | SettingSource::Group => {
             level::apply_settings(settings);
             rules::apply(rules);
+            byte_limits::apply(of_sessions, source);
         }
     }
     problems
@@ -186,6 +191,29 @@ fn rules_in(
         }
     }
     rules
+}
+
+/// Returns the settings of sessions in a text that are for this program.
+fn of_sessions_in(
+    text: &str,
+    may_quote: bool,
+    origin: &str,
+    problems: &mut Vec<String>,
+) -> Vec<SessionSetting> {
+    let (mut settings, own) = (Vec::new(), program());
+    for item in SessionSettings::new(text) {
+        match item {
+            Ok(SessionItem { program, setting }) => {
+                settings.extend(program.is_none_or(|it| it == own).then_some(setting));
+            }
+            Err(error) => {
+                let (unquoted, help) = (error.unquoted(), error.help());
+                let what: &dyn Display = if may_quote { &error } else { &unquoted };
+                problems.push(format!("{origin}: {what}\nhelp: {help}"));
+            }
+        }
+    }
+    settings
 }
 
 #[cfg(test)]

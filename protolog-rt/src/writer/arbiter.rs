@@ -148,9 +148,14 @@ impl Arbiter {
             arrivals: AtomicPtr::new(ptr::null_mut()),
             last_id: AtomicU16::new(0),
             ring: Ring::Whole,
-            byte_limit: owner.byte_limit().map(ByteBucket::new),
+            byte_limit: owner.may_be_limited().then(|| ByteBucket::new(owner.byte_limit())),
             owner,
         }
+    }
+
+    /// Returns the limit of the bytes of its writers, if there can be one.
+    pub(crate) fn byte_limit(&self) -> Option<&ByteBucket> {
+        self.byte_limit.as_ref()
     }
 
     /// Returns drop counters for a writer.

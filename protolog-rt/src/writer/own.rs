@@ -262,14 +262,16 @@ impl Own {
 
     /// Returns whether the session's limit has bytes for a chunk with a packet of `need` bytes.
     fn check_limit(&mut self, need: usize) -> Result<(), NoChunk> {
-        let limit = self.core.as_ref().and_then(|core| core.byte_limit.as_ref());
-        let Some(limit) = limit else { return Ok(()) };
+        let bucket = self.core.as_ref().and_then(|core| core.byte_limit.as_ref());
+        let Some((bucket, limit)) = bucket.and_then(|it| Some((it, it.limit()?))) else {
+            return Ok(());
+        };
         let now = self.clock.now();
-        if self.no_bytes.holds_at(now) {
+        if self.no_bytes.holds_at(limit, now) {
             return Err(NoChunk::Limited { now });
         }
         let bytes = need.max(GROWTH[self.grown].chunk_size(PAGE));
-        limit.check(bytes as u64, now).map_err(|no_bytes| {
+        bucket.check(limit, bytes as u64, now).map_err(|no_bytes| {
             self.no_bytes = no_bytes;
             NoChunk::Limited { now }
         })
@@ -278,8 +280,9 @@ impl Own {
     /// Gives bytes of the chunk that was opened last, and that nobody will write, back to the
     /// session's limit.
     fn give_room_back(&self) {
-        if let Some(limit) = self.core.as_ref().and_then(|core| core.byte_limit.as_ref()) {
-            limit.give_back(self.room() as u64);
+        let bucket = self.core.as_ref().and_then(|core| core.byte_limit.as_ref());
+        if let Some(bucket) = bucket.filter(|it| it.limit().is_some()) {
+            bucket.give_back(self.room() as u64);
         }
     }
 
@@ -330,8 +333,8 @@ impl Own {
         (self.position, self.count) = (start, count);
         // SAFETY: `start..end` is one chunk's, and a chunk is larger than SLACK.
         self.end = unsafe { end.sub(SLACK) };
-        if let Some(limit) = &core.byte_limit {
-            limit.take(end.addr().saturating_sub(start.addr()) as u64, self.clock.now());
+        if let Some(bucket) = core.byte_limit.as_ref().filter(|it| it.limit().is_some()) {
+            bucket.take(end.addr().saturating_sub(start.addr()) as u64, self.clock.now());
         }
         self.identity.next_chunk = self.identity.next_chunk.wrapping_add(1);
         self.page = Some(chunk.page());

@@ -73,7 +73,12 @@ pub(crate) trait Owner: Debug + Send + Sync {
         0
     }
 
-    /// Returns the limit of the bytes that its writers write by time, if there is one.
+    /// Returns whether the bytes that its writers write may be limited by time.
+    fn may_be_limited(&self) -> bool {
+        false
+    }
+
+    /// Returns their limit at first, if there is one.
     fn byte_limit(&self) -> Option<ByteLimit> {
         None
     }

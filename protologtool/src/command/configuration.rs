@@ -36,6 +36,7 @@ pub(crate) fn run(args: &ConfigurationArgs, system: &dyn System) -> Result<Exit,
         Action::Level(args) => args.persist,
         Action::Limit(args) => args.persist,
         Action::Sample(args) => args.persist,
+        Action::Trace { command: Trace::Limit(args) } => args.persist,
         Action::Site {
             command:
                 SiteAction::Enable { calls, .. } | SiteAction::Disable(calls) | SiteAction::Reset(calls),
@@ -77,6 +78,9 @@ pub(crate) fn run(args: &ConfigurationArgs, system: &dyn System) -> Result<Exit,
         Action::Trace { command: Trace::Stop } => trace::stop(&mut programs, json, system),
         Action::Trace { command: Trace::Trigger { cause } } => {
             trace::trigger(&mut programs, cause, json, system);
+        }
+        Action::Trace { command: Trace::Limit(limit) } => {
+            trace::limit(&mut programs, limit, &args.choice, system)?;
         }
         Action::Trace { command: Trace::Status } => trace::status(&mut programs, json, system),
         Action::Stats => trace::stats(&mut programs, json, system),

@@ -1,6 +1,7 @@
 //! Replies: what a program answers, a line for each.
 
 use crate::FillPolicy;
+use crate::control::byte_limit::ByteLimit;
 use crate::control::words::{OneLine, Words};
 use core::fmt;
 
@@ -95,6 +96,8 @@ pub enum Reply<'a> {
         /// The path of the file, or `-` for none.
         file: &'a str,
     },
+    /// `limited LIMIT`: the limit of the bytes of the last `tracing` or `session`
+    Limited(ByteLimit),
     /// `levels LEVELS GROUP`: belongs to the last `tracing`
     Levels {
         /// The levels that the session enables, not empty (bit = [`crate::Level::severity`]); in
@@ -194,6 +197,7 @@ impl<'a> Reply<'a> {
                 fill_policy: FillPolicy::from_name(words.word()?)?,
                 file: words.rest()?,
             },
+            "limited" => Self::Limited(ByteLimit::parse(words.word()?)?),
             "levels" => Self::Levels {
                 levels: u8::from_str_radix(words.word()?, 16).ok()?,
                 group: words.rest()?,
@@ -256,6 +260,7 @@ impl fmt::Display for Reply<'_> {
                 let (control, fill_policy) = (letter(control), fill_policy.name());
                 write!(f, "tracing {control} {fill_policy} {}", OneLine(file))
             }
+            Self::Limited(limit) => write!(f, "limited {limit}"),
             Self::Levels { levels, group } => write!(f, "levels {levels:02x} {}", OneLine(group)),
             Self::Site(site) => site.fmt(f),
             Self::Taken(count) => write!(f, "taken {count}"),

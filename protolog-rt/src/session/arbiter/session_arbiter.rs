@@ -22,6 +22,7 @@ use crate::writer::owner::{Event, Owner};
 use crate::writer::{UNATTRIBUTED, Writer, free_retired};
 use protolog_core::FillPolicy;
 use protolog_core::control::byte_limit::ByteLimit;
+use protolog_core::control::session_setting::SessionSetting;
 use protolog_recording::EventKey;
 use protolog_shmem::{Buffer, WriteChunk};
 use std::ops::Deref;
@@ -73,8 +74,9 @@ pub(crate) struct SessionOwner {
     pub(in crate::session) causes: Option<Arc<Causes>>,
     /// The messages that are kept in a ring of their own.
     pins: Option<Pinned>,
-    /// The limit of the bytes of its messages that are not pinned.
-    byte_limit: Option<ByteLimit>,
+    /// The limit of the bytes of its messages that are not pinned, as the program has set it; none
+    /// where nobody can set one.
+    own_limit: Option<SessionSetting>,
     /// The file that is written all the time, or at the end.
     path: Option<PathBuf>,
     drain: OnceLock<DrainThread>,
@@ -104,7 +106,7 @@ impl SessionOwner {
             counting: None,
             causes: None,
             pins: None,
-            byte_limit: None,
+            own_limit: None,
             path: None,
             drain: OnceLock::new(),
         }
@@ -150,7 +152,7 @@ impl SessionOwner {
 
     /// The same, with this limit of the bytes of messages that are not pinned.
     pub(in crate::session) fn with_byte_limit(self, byte_limit: Option<ByteLimit>) -> Self {
-        Self { byte_limit, ..self }
+        Self { own_limit: Some(SessionSetting::Limit(byte_limit)), ..self }
     }
 
     /// The same, with this as the file that it writes.
@@ -194,8 +196,15 @@ impl Owner for SessionOwner {
         self.pins.as_ref().map_or(0, |pins| pins.levels(group))
     }
 
+    fn may_be_limited(&self) -> bool {
+        self.own_limit.is_some()
+    }
+
     fn byte_limit(&self) -> Option<ByteLimit> {
-        self.byte_limit
+        match self.own_limit {
+            Some(SessionSetting::Limit(limit)) => limit,
+            Some(SessionSetting::Default) | None => None,
+        }
     }
 
     fn note_event(&self, event: Event<'_>) -> bool {
@@ -290,6 +299,20 @@ impl Core {
     pub(crate) fn path(&self) -> Option<&Path> {
         let recording = || self.owner.recorder.as_ref().map(|recorder| recorder.path());
         self.owner.path.as_deref().or_else(recording)
+    }
+
+    /// Has the bytes of its messages limited in this way from now on.
+    pub(in crate::session) fn limit_bytes(&self, setting: SessionSetting) {
+        let Some(bucket) = self.arbiter.byte_limit() else { return };
+        bucket.set_limit(match setting {
+            SessionSetting::Limit(limit) => limit,
+            SessionSetting::Default => self.owner.byte_limit(),
+        });
+    }
+
+    /// Returns the limit of its bytes.
+    pub(crate) fn byte_limit(&self) -> Option<ByteLimit> {
+        self.arbiter.byte_limit()?.limit()
     }
 
     /// Returns whether events can make it write files.

@@ -14,9 +14,9 @@ use crate::session::file::file_place::FilePlace;
 use crate::session::file::trace_file::FileForm;
 use crate::session::finish::stop_error::StopError;
 use crate::session::finish::{diagnosis, loss_report};
-use crate::session::life::running_sessions;
 use crate::session::life::running_sessions::RunningSession;
 use crate::session::life::summary;
+use crate::session::life::{byte_limits, running_sessions};
 use crate::session::ring::snapshot;
 use crate::session::trigger::trigger_thread::TriggerThread;
 use crate::stats::Summary;
@@ -97,6 +97,7 @@ impl Active {
         running_sessions::attach_recording(&active.core);
         scope::enter(&active.core.arbiter);
         running_sessions::add(Arc::clone(&active) as _);
+        byte_limits::on_start(&active.core);
         active
     }
 

@@ -19,6 +19,8 @@ pub(crate) enum Order {
     TracingBridge,
     /// Files that text goes to.
     TextFiles,
+    /// The limits of sessions that come from outside.
+    SessionLimits,
     /// The sessions that run.
     Sessions,
     /// The files that sessions write.

@@ -4,9 +4,11 @@ use crate::args::level::{Least, level, level_or_off};
 use clap::{Subcommand, ValueEnum};
 use protolog_control::{Program, Whose};
 use protolog_core::Level;
+use protolog_core::control::byte_limit::{self, ByteLimit};
 use protolog_core::control::limit::{self, Limit};
 use protolog_core::control::rate::Rate;
 use protolog_core::control::selector::Selector;
+use protolog_core::control::session_setting::SessionSetting;
 use std::path::PathBuf;
 
 const HELP: &str = "\
@@ -40,6 +42,14 @@ Examples:
   protologtool configuration trace start %n-%p.pftrace \\
     --level info --group Net=debug
   protologtool configuration trace start app.pftrace --keep newest";
+
+const TRACE_LIMIT_EXAMPLES: &str = "\
+Examples:
+  protologtool configuration trace limit 1MiB/s
+  protologtool configuration --name server trace limit '1 MiB/s burst 8 MiB' --persist
+  protologtool configuration trace limit default
+
+Messages beyond it are counted by group, with their times; pinned ones always pass. `groups status` shows the limits.";
 
 const SITE_EXAMPLES: &str = "\
 Examples:
@@ -294,7 +304,11 @@ fn limit(text: &str) -> Result<GivenLimit, String> {
         return Ok(GivenLimit(None));
     }
     let limit = Limit::parse(text).map(|limit| GivenLimit(Some(limit)));
-    limit.ok_or_else(|| format!("no limit\nhelp: {}, or `none`", limit::HELP))
+    limit.ok_or_else(|| {
+        let bytes =
+            ByteLimit::parse(text).map_or("", |_| "; sessions have one of bytes, by `trace limit`");
+        format!("no limit\nhelp: {}, or `none`{bytes}", limit::HELP)
+    })
 }
 
 /// Parses a cause of the command line.
@@ -309,6 +323,19 @@ fn file(text: &str) -> Result<String, String> {
 
 fn named(text: &str, none: &str) -> Result<String, String> {
     if text.trim().is_empty() { Err(none.to_owned()) } else { Ok(text.to_owned()) }
+}
+
+/// Parses a limit of a session's bytes of the command line.
+fn byte_limit(text: &str) -> Result<SessionSetting, String> {
+    if text.eq_ignore_ascii_case("default") {
+        return Ok(SessionSetting::Default);
+    } else if text.eq_ignore_ascii_case("none") {
+        return Ok(SessionSetting::Limit(None));
+    }
+    let limit = ByteLimit::parse(text).map(|limit| SessionSetting::Limit(Some(limit)));
+    limit.ok_or_else(|| {
+        format!("no limit of bytes\nhelp: {}; or `none`, or `default`", byte_limit::HELP)
+    })
 }
 
 /// Parses a selector of the command line.
@@ -396,6 +423,22 @@ pub(super) enum Trace {
         #[arg(value_parser = cause)]
         cause: String,
     },
+    /// Limit the bytes that each session writes by time, whether it runs or starts later
+    #[command(after_help = TRACE_LIMIT_EXAMPLES)]
+    Limit(TraceLimit),
+}
+
+/// Arguments of `trace limit`.
+#[derive(Debug, clap::Args)]
+pub(super) struct TraceLimit {
+    /// The limit, such as `1MiB/s` or `64KiB/m burst 1MiB`; `none` for none, `default` for what the
+    /// program has set
+    #[arg(value_parser = byte_limit)]
+    pub(super) limit: SessionSetting,
+
+    /// Remember it for programs that start later
+    #[arg(long)]
+    pub(super) persist: bool,
 }
 
 /// Arguments of `trace start`.

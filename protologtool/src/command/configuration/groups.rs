@@ -46,6 +46,9 @@ struct SessionOfGroup<'a> {
     fill_policy: &'static str,
     /// True if `trace start` started it.
     control: bool,
+    /// The limit of its bytes, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limit: Option<String>,
     /// The levels that it records of the group: those that it enables, as far as the operator
     /// allows them.
     levels: Vec<&'static str>,
@@ -122,7 +125,8 @@ impl ProcessGroups {
         };
         let line = |(session, levels): (&Session, u8)| {
             let file = session.file.as_deref();
-            format!("{}, {}", by(levels), destination(session.fill_policy.name(), file))
+            let most = session.limit.map(|it| format!(", at most {it}")).unwrap_or_default();
+            format!("{}, {}{most}", by(levels), destination(session.fill_policy.name(), file))
         };
         match self.tracing(group) {
             Some(sessions) => sessions.into_iter().map(line).collect(),
@@ -344,11 +348,12 @@ fn lines(found: &[ProcessGroups], groups: &[String], system: &dyn System) {
         for group in process.groups.iter().filter(meant) {
             let Group { word, compiled, name, tag, .. } = group;
             let of_group = |(session, levels)| {
-                let Session { control, fill_policy, file, .. }: &Session = session;
+                let Session { control, fill_policy, file, limit, .. }: &Session = session;
                 SessionOfGroup {
                     file: file.as_deref(),
                     fill_policy: fill_policy.name(),
                     control: *control,
+                    limit: limit.map(|it| it.to_string()),
                     levels: set(levels),
                 }
             };
@@ -422,6 +427,7 @@ mod tests {
             control: false,
             fill_policy: protolog_core::FillPolicy::Stream,
             file: None,
+            limit: None,
             groups: BTreeMap::from([("a::Net".to_owned(), 0x3f)]),
         };
         let same = (0..count).map(|_| group("a::Net".to_owned()));

@@ -16,6 +16,7 @@ use crate::output::reason;
 use crate::system::{Staged, System};
 use protolog_control::state_file;
 use protolog_core::control::name::characters;
+use protolog_core::control::session_setting::{SessionSetting, SessionSettings};
 use protolog_core::control::setting::{GroupSetting, Setting, SettingProblem, Settings};
 use protolog_core::control::site_rule::{SiteRule, SiteRules, SiteSetting};
 use protolog_core::control::{Closeness, closeness};
@@ -67,6 +68,15 @@ pub(super) fn remember_rules(
     let new: Vec<RuleLine> = places.iter().flat_map(each).collect();
     check(&[], programs)?;
     change(system, &|old, path| merged(old, path, &[], &new))
+}
+
+/// Adds a setting of sessions of programs of these names (none: all), in the place of earlier ones.
+pub(super) fn remember_limit(
+    line: &str,
+    programs: &[String],
+    system: &dyn System,
+) -> Result<(), Failure> {
+    remember_rules(&[line.to_owned()], programs, system)
 }
 
 /// Makes a change of the file, alone.
@@ -125,11 +135,18 @@ fn merged(
         let text = format!("site {}={setting}", selector.text());
         all_rules.push((program.map(str::to_owned), text));
     }
+    for item in SessionSettings::new(old) {
+        let item = item.map_err(|error| refuse(&error, error.help()))?;
+        all_rules.push((item.program.map(str::to_owned), format!("sessions {}", item.setting)));
+    }
     for kept in settings {
         check(&kept.groups, &kept.programs)?;
         kept.add_to(&mut all);
     }
     for (program, rule) in rules {
+        if set_limit(&mut all_rules, (program, rule)) {
+            continue;
+        }
         let Some(new) = SiteRules::new(rule).next().and_then(Result::ok) else { continue };
         // Sections come after the rules for all programs, so theirs would win.
         let is_same = |old: &RuleLine| {
@@ -164,6 +181,18 @@ fn merged(
         let _ = writeln!(text, "{line}");
     }
     Ok(text)
+}
+
+/// Puts a setting of sessions in the place of earlier ones; false for another one.
+fn set_limit(all: &mut Vec<RuleLine>, (program, line): (&Option<String>, &str)) -> bool {
+    let Some(Ok(new)) = SessionSettings::new(line).next() else { return false };
+    let is_other = |of: &Option<String>| program.is_some() && of != program;
+    all.retain(|(of, old)| is_other(of) || !old.starts_with("sessions "));
+    // What a setting of all programs does for one of them, `default` ends.
+    if program.is_some() || new.setting != SessionSetting::Default {
+        all.push((program.clone(), line.to_owned()));
+    }
+    true
 }
 
 /// The selector of a rule.

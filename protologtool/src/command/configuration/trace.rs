@@ -1,9 +1,9 @@
 //! `trace` and `stats`: sessions in programs.
 
-use super::args::{Keep, Start};
+use super::args::{Choice, Keep, Start, TraceLimit};
 use super::process::ProcessName;
 use super::programs::{LISTENS, Programs};
-use super::unknown;
+use super::{state, unknown};
 use crate::exit::Failure;
 use crate::output::reason;
 use crate::suggest::{did_you_mean_group, name_forms};
@@ -30,6 +30,9 @@ pub(super) struct Session {
     messages: u64,
     lost: u64,
     bytes: u64,
+    /// The limit of its bytes, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) limit: Option<String>,
     pub(super) groups: Vec<OfGroup>,
 }
 
@@ -51,6 +54,14 @@ struct Triggered<'a> {
     #[serde(flatten)]
     process: ProcessName,
     cause: &'a str,
+}
+
+/// A program whose sessions were limited, as JSON.
+#[derive(Debug, Serialize)]
+struct Limited {
+    #[serde(flatten)]
+    process: ProcessName,
+    setting: String,
 }
 
 /// A session that was started, as JSON.
@@ -229,6 +240,40 @@ pub(super) fn trigger(programs: &mut Programs, cause: &str, json: bool, system: 
     system.print(&text);
 }
 
+/// `trace limit`
+pub(super) fn limit(
+    programs: &mut Programs,
+    args: &TraceLimit,
+    choice: &Choice,
+    system: &dyn System,
+) -> Result<(), Failure> {
+    let line = format!("sessions {}", args.limit);
+    let wanted = line.clone();
+    let request = move |program: &mut Program| match program.request(&Request::Set(&wanted)) {
+        Err(Error::Refused { message, .. }) if message.starts_with("missing `=`") => {
+            let message = "its runtime is older, and limits no sessions".to_owned();
+            let help = "limit calls by `configuration limit`".to_owned();
+            Err(Error::Refused { message, help })
+        }
+        answer => answer,
+    };
+    let limited = programs.each(request, system);
+    if args.persist {
+        state::remember_limit(&line, &choice.name, system)?;
+    }
+    let mut text = String::new();
+    for (process, _) in limited {
+        let setting = args.limit.to_string();
+        if choice.json {
+            print_json(&Limited { process, setting }, system);
+        } else {
+            let _ = writeln!(text, "Setting sessions of client {process} to {setting}");
+        }
+    }
+    system.print(&text);
+    Ok(())
+}
+
 /// `stats`
 pub(super) fn stats(programs: &mut Programs, json: bool, system: &dyn System) {
     let asked = programs.all.len();
@@ -282,9 +327,14 @@ pub(super) fn sessions(process: &ProcessName, lines: &[String]) -> Vec<Session> 
                     messages,
                     lost,
                     bytes,
+                    limit: None,
                     groups: Vec::new(),
                 });
                 places.clear();
+            }
+            Some(Reply::Limited(limit)) => {
+                let limit = Some(limit.to_string());
+                all.last_mut().into_iter().for_each(|it| it.limit.clone_from(&limit));
             }
             Some(Reply::Written { messages, lost, bytes, group }) => {
                 if let Some(session) = all.last_mut() {
@@ -311,9 +361,10 @@ pub(super) fn sessions(process: &ProcessName, lines: &[String]) -> Vec<Session> 
 /// something.
 fn render(session: &Session, by_group: bool, text: &mut String) {
     let Session { process, file, messages, lost, bytes, .. } = session;
+    let most = session.limit.as_ref().map(|it| format!(", at most {it}")).unwrap_or_default();
     let _ = writeln!(
         text,
-        "{process}: {messages} messages, {lost} lost, {bytes} bytes, {}",
+        "{process}: {messages} messages, {lost} lost, {bytes} bytes, {}{most}",
         destination(session.fill_policy, (file != "-").then_some(file))
     );
     for group in session.groups.iter().filter(|group| by_group || !group.losses.is_empty()) {

@@ -221,11 +221,15 @@ fn summary(sample: &Sample, is_paused: bool) -> String {
     let programs: BTreeSet<_> = sample.rows.iter().map(|row| &row.process).collect();
     let others = programs.iter().filter(|process| process.is_other_users).count();
     let others = if others > 0 { format!(" ({others} of other users)") } else { String::new() };
+    let limited = |row: &&GroupRow| !row.session_limits.is_empty();
+    let limited: BTreeSet<_> = sample.rows.iter().filter(limited).map(|row| &row.process).collect();
+    let limited =
+        if limited.is_empty() { String::new() } else { format!(", {} limited", limited.len()) };
     let total = |of: fn(&GroupRow) -> f64| sample.rows.iter().map(of).sum::<f64>();
     let counted =
         |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     format!(
-        "protolog top: {}{others}, {}, {:.0} messages/s, {:.0} lost/s{}",
+        "protolog top: {}{others}{limited}, {}, {:.0} messages/s, {:.0} lost/s{}",
         counted(programs.len(), "program"),
         counted(sample.rows.len(), "group"),
         total(|row| row.messages_per_second),
@@ -283,6 +287,7 @@ fn head(width: usize) -> String {
 fn line(row: &GroupRow, width: usize) -> String {
     let group = match (&*row.group, row.compiled) {
         ("", _) => "(not known)".to_owned(),
+        (name, true) if row.has_rules => format!("(rules) {}", Quoted(name)),
         (name, true) => Quoted(name).to_string(),
         (name, false) => format!("(not compiled in) {}", Quoted(name)),
     };

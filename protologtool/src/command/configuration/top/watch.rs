@@ -15,7 +15,7 @@ use protolog_core::control::name::Quoted;
 use protolog_core::control::protocol::Request;
 use protolog_core::control::switch;
 use serde::Serialize;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -46,6 +46,12 @@ pub(super) struct GroupRow {
     pub(super) lost: u64,
     /// By cause: those lost, and those whose texts were cut.
     pub(super) losses: BTreeMap<String, u64>,
+    /// The limits of bytes that sessions of its program have.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub(super) session_limits: BTreeSet<String>,
+    /// True if rules of single calls may concern it: switches, limits, rates.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) has_rules: bool,
     pub(super) messages_per_second: f64,
     pub(super) lost_per_second: f64,
 }
@@ -267,12 +273,15 @@ fn rows_of(program: &mut Program) -> Result<Vec<GroupRow>, Error> {
             text: least(switch::text_levels(group.word)),
             trace: least(switch::trace_levels(group.word)),
             compiled: group.compiled,
+            has_rules: group.word & switch::SITE_RULES != 0,
             ..GroupRow::default()
         };
         rows.insert(group.name, row);
     }
     let lines = program.request(&Request::Stats)?;
+    let mut session_limits = BTreeSet::new();
     for session in sessions(&process, &lines) {
+        session_limits.extend(session.limit);
         for mut of in session.groups {
             let group = std::mem::take(&mut of.group);
             let row = rows.entry(group).or_insert_with(|| GroupRow {
@@ -285,7 +294,10 @@ fn rows_of(program: &mut Program) -> Result<Vec<GroupRow>, Error> {
     }
     Ok(rows
         .into_iter()
-        .map(|(group, row)| GroupRow { process: process.clone(), group, ..row })
+        .map(|(group, row)| {
+            let session_limits = session_limits.clone();
+            GroupRow { process: process.clone(), group, session_limits, ..row }
+        })
         .collect())
 }
 

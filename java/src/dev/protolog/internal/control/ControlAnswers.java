@@ -14,10 +14,13 @@ import dev.protolog.internal.groups.Switch;
 import dev.protolog.internal.groups.SwitchPages;
 import dev.protolog.internal.process.RunningProgram;
 import dev.protolog.internal.proto.Utf8;
+import dev.protolog.internal.rules.ByteLimit;
 import dev.protolog.internal.rules.Rule;
+import dev.protolog.internal.rules.SessionSetting;
 import dev.protolog.internal.session.EarlierRuns;
 import dev.protolog.internal.session.RunningSession;
 import dev.protolog.internal.session.SessionCore;
+import dev.protolog.internal.session.SessionLimits;
 import dev.protolog.internal.session.SessionStats;
 import dev.protolog.internal.session.Sessions;
 import dev.protolog.internal.session.SettingRange;
@@ -219,6 +222,11 @@ final class ControlAnswers {
     private static void set(String text) throws Refusal {
         SettingsText read = parse(text);
         List<Rule> rules = SiteAnswers.parse(text);
+        SessionSetting.Read ofSessions = SessionSetting.parse(text);
+        if (!ofSessions.problems().isEmpty()) {
+            throw new Refusal(ofSessions.problems().get(0).message(), ofSessions.problems().get(0).help());
+        }
+        SessionLimits.apply(ofSessions.settings(), GroupSettings.Source.OTHER);
         Routing.apply(rules);
         Groups.apply(read.items().stream()
                 .map(item -> new GroupSettings.Entry(item.pattern(), item.setting(), GroupSettings.Source.OTHER)).toList());
@@ -361,6 +369,7 @@ final class ControlAnswers {
         for (SessionCore core : Sessions.running()) {
             if (!isOfOperator(core)) {
                 describe(reply, core.stats(), false, core.policy(), core.file());
+                limited(reply, core);
             }
         }
         problems.forEach(problem -> add(reply, "problem " + problem));
@@ -372,12 +381,21 @@ final class ControlAnswers {
         Groups.all().forEach(state -> groups.put(state.fullName, state.isCompiled()));
         for (SessionCore core : Sessions.running()) {
             add(reply, "tracing " + letter(isOfOperator(core)) + " " + core.policy() + " " + core.file());
+            limited(reply, core);
             groups.forEach((name, isCompiled) -> {
                 int levels = isCompiled ? core.filter().levels(name) : 0;
                 if (levels != 0) {
                     add(reply, String.format(Locale.ROOT, "levels %02x %s", levels, WrittenName.word(name)));
                 }
             });
+        }
+    }
+
+    /** Adds the line of its limit of bytes, if it has one. */
+    private static void limited(StringBuilder reply, SessionCore core) {
+        ByteLimit limit = core.bytes().limit();
+        if (limit != null) {
+            add(reply, "limited " + limit);
         }
     }
 

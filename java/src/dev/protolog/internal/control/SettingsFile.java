@@ -10,7 +10,9 @@ import dev.protolog.internal.groups.Groups;
 import dev.protolog.internal.groups.SettingsText;
 import dev.protolog.internal.process.RunningProgram;
 import dev.protolog.internal.rules.Rule;
+import dev.protolog.internal.rules.SessionSetting;
 import dev.protolog.internal.rules.SiteRules;
+import dev.protolog.internal.session.SessionLimits;
 import dev.protolog.internal.write.Routing;
 import java.io.IOException;
 import java.io.InputStream;
@@ -72,9 +74,12 @@ public final class SettingsFile {
             Groups.apply(entries);
             Routing.apply(forCalls);
         }
+        SessionSetting.Read ofSessions = SessionSetting.parse(text);
+        SessionLimits.apply(ofSessions.forThisProgram(), source);
         List<String> problems = new ArrayList<>();
         List<SettingsText.Problem> all = new ArrayList<>(read.problems());
         all.addAll(rules.problems());
+        all.addAll(ofSessions.problems());
         for (SettingsText.Problem problem : all) {
             problems.add(origin + ": " + (mayQuote ? problem.message() : problem.unquoted()) + "\nhelp: " + problem.help());
         }

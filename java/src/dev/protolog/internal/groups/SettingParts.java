@@ -5,12 +5,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Takes a text with settings apart: settings of groups, and rules of single calls, which begin with
- * {@value #KEYWORD}. They end with a line or a semicolon; comments and names of programs have lines
- * of their own.
+ * Takes a text with settings apart: settings of groups, rules of single calls, which begin with
+ * {@value #KEYWORD}, and settings of sessions, which begin with {@value #SESSIONS}. They end with a
+ * line or a semicolon; comments and names of programs have lines of their own.
  */
 public final class SettingParts {
     private static final String KEYWORD = "site";
+    private static final String SESSIONS = "sessions";
     private static final String WHITE_SPACE = " \t\n\r\f";
 
     private SettingParts() {}
@@ -23,7 +24,12 @@ public final class SettingParts {
     public record Part(String text, int line, String program) {
         /** The text after the keyword of a rule for single calls; null for other settings. */
         public String rule() {
-            return afterKeyword(text);
+            return afterKeyword(text, KEYWORD);
+        }
+
+        /** The text after the keyword of a setting of sessions; null for other settings. */
+        public String ofSessions() {
+            return afterKeyword(text, SESSIONS);
         }
     }
 
@@ -88,8 +94,8 @@ public final class SettingParts {
         while (begin < text.length() && " \t\r".indexOf(text.charAt(begin)) >= 0) {
             begin++;
         }
-        if (afterKeyword(text.substring(begin, Math.min(text.length(), begin + KEYWORD.length() + 1))) != null
-                && afterKeyword(text.substring(begin)) != null) {
+        if (afterKeyword(text.substring(begin, Math.min(text.length(), begin + KEYWORD.length() + 1)), KEYWORD) != null
+                && afterKeyword(text.substring(begin), KEYWORD) != null) {
             int line = findUnquoted(text, '\n', begin);
             int semicolon = findUnquoted(text, ';', begin);
             int last = line < 0 ? text.length() : line;
@@ -104,11 +110,11 @@ public final class SettingParts {
         return end;
     }
 
-    private static String afterKeyword(String text) {
-        if (!text.startsWith(KEYWORD) || text.length() == KEYWORD.length() || " \t".indexOf(text.charAt(KEYWORD.length())) < 0) {
+    private static String afterKeyword(String text, String keyword) {
+        if (!text.startsWith(keyword) || text.length() == keyword.length() || " \t".indexOf(text.charAt(keyword.length())) < 0) {
             return null;
         }
-        String rest = text.substring(begin(text, KEYWORD.length()));
+        String rest = text.substring(begin(text, keyword.length()));
         return rest.startsWith("=") ? null : rest;
     }
 }

@@ -84,8 +84,8 @@ public final class SettingsText {
     public static SettingsText parse(String text) {
         SettingsText read = new SettingsText();
         for (SettingParts.Part part : SettingParts.of(text)) {
-            if (part.rule() != null) {
-                // For single calls: `dev.protolog.internal.rules` has these.
+            if (part.rule() != null || part.ofSessions() != null) {
+                // For single calls and sessions: `dev.protolog.internal.rules` has these.
                 continue;
             }
             try {

@@ -19,6 +19,9 @@ public record ByteLimit(long count, Limit.Unit unit, long burst) {
     /** The most bytes of a limit, and of a burst. */
     static final long MAX = 1L << 40;
 
+    /** The help line of a text that is no limit. */
+    static final String HELP = "write bytes and a time, as in `1MiB/s` or `100KiB/m burst 1MiB`; a burst is at most what comes in 100 years";
+
     private static final long MAX_NANOS = 100L * 365 * 24 * 3_600_000_000_000L;
     private static final Pattern BYTES = Pattern.compile("(?i:([0-9]{1,10})[ \\t\\n\\r\\f]*(|ki|mi|gi)b)");
     private static final List<String> UNITS = List.of("", "ki", "mi", "gi");
@@ -46,7 +49,7 @@ public record ByteLimit(long count, Limit.Unit unit, long burst) {
     public static ByteLimit of(String text) {
         ByteLimit limit = parse(text);
         if (limit == null) {
-            throw new IllegalArgumentException("invalid limit of bytes `" + text + "`; write bytes for a time, as in `1MiB/s` or `1MiB/s burst 8MiB`");
+            throw new IllegalArgumentException("invalid limit of bytes `" + text + "`; " + HELP);
         }
         return limit;
     }

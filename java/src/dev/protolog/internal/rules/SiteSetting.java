@@ -161,7 +161,7 @@ record SiteSetting(Boolean trace, Boolean text, Limit limit, Limit groupLimit, R
         }
     }
 
-    private static boolean is(String word, String name) {
+    static boolean is(String word, String name) {
         return Limit.isAscii(word) && word.equalsIgnoreCase(name);
     }
 
@@ -177,7 +177,7 @@ record SiteSetting(Boolean trace, Boolean text, Limit limit, Limit groupLimit, R
     }
 
     /** The text behind this name in a word: {@code NAME:TEXT}, or with a space; null for none. */
-    private static String valueOf(String name, String word) {
+    static String valueOf(String name, String word) {
         boolean fits = word.length() > name.length() && is(word.substring(0, name.length()), name) && ": ".indexOf(word.charAt(name.length())) >= 0;
         return fits ? word.substring(name.length() + 1) : null;
     }

@@ -64,6 +64,7 @@ public final class RunningSession implements ExitingSession {
             core.setStats(this::stats);
             core.open();
             Sessions.add(core);
+            SessionLimits.onStart(core);
             // Messages that became known between the two.
             core.dictionary().addKnown();
             // Before messages rely on the session.

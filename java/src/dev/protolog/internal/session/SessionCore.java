@@ -2,6 +2,7 @@ package dev.protolog.internal.session;
 
 import dev.protolog.internal.dictionary.SessionDictionary;
 import dev.protolog.internal.process.PassingErrors;
+import dev.protolog.internal.rules.ByteLimit;
 import dev.protolog.internal.write.Causes;
 import dev.protolog.internal.write.FillPolicy;
 import dev.protolog.internal.write.LossCause;
@@ -36,6 +37,8 @@ public final class SessionCore extends WriterOwner {
     /** That of the messages that are pinned; null for none. */
     private final SessionCore pinned;
     private final PinnedMessages pins;
+    /** The limit of bytes that the program has set; null for none. */
+    private final ByteLimit ownLimit;
     /** The session, if this is that of its pinned messages; else null. */
     private final SessionCore session;
     /** Null where the buffer ends with the process. */
@@ -79,7 +82,8 @@ public final class SessionCore extends WriterOwner {
         session = null;
         pins = config.pinned();
         pinned = pins == null ? null : new SessionCore(this);
-        bytes().setLimit(config.byteLimit());
+        ownLimit = config.byteLimit();
+        bytes().setLimit(ownLimit);
         writers = new SessionWriters(this, 0, pins == null ? PageLayout.MAX_WRITER_ID : PageLayout.FIRST_PINNED_WRITER_ID - 1);
         String set = config.limits().areAny() ? String.valueOf(file.getFileName()) : null;
         addPacket(TracePackets.process(pid(), id, filter(), set));
@@ -98,6 +102,7 @@ public final class SessionCore extends WriterOwner {
         recording = session.recording;
         total = session.total;
         pins = session.pins;
+        ownLimit = null;
         pinned = null;
         buffer = new SharedBuffer(recording != null ? recording.pinnedRing() : memory(pins.bytes()), policy);
         writers = new SessionWriters(this, PageLayout.FIRST_PINNED_WRITER_ID - 1, PageLayout.MAX_WRITER_ID);
@@ -191,6 +196,13 @@ public final class SessionCore extends WriterOwner {
             throw e;
         } catch (Exception e) {
             throw new IOException(e);
+        }
+    }
+
+    /** Sets a limit, or that of the program; not of messages that go to a tracing service. */
+    void limitBytes(ByteLimit limit, boolean isOwn) {
+        if (file != null || policy != FillPolicy.STREAM) {
+            bytes().setLimit(isOwn ? ownLimit : limit);
         }
     }
 
