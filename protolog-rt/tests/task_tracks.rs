@@ -11,6 +11,8 @@ use protolog_reader::for_perfetto_ui;
 use protolog_rt::{Builder, InSpan, ProtoLogGroup, bridge, span};
 use protolog_testkit::{Table, trace_processor, trace_stats};
 use std::future::Future;
+use std::pin::{Pin, pin};
+use std::task::{Context, Waker};
 use tracing::{Instrument, instrument};
 use tracing_subscriber::layer::SubscriberExt;
 
@@ -67,8 +69,9 @@ fn run<F: Future<Output = ()> + Send + 'static>(task: impl Fn(u64) -> F) -> Trac
     recording.stop()
 }
 
-/// Checks the tracks of tasks, which `merge --perfetto-ui` and `view --perfetto` add.
-fn check(trace: &Trace) {
+/// The tracks of tasks, as trace_processor shows those that `merge --perfetto-ui` and
+/// `view --perfetto` add.
+fn tracks_of(trace: &Trace) -> Option<Table> {
     let bytes = std::fs::read(&trace.path).unwrap();
     let (with_tracks, _) = for_perfetto_ui(bytes.clone(), &[], 64).unwrap();
     let path = trace.path.with_extension("ui");
@@ -81,14 +84,13 @@ fn check(trace: &Trace) {
             || ifnull(parent.name, '-') as line, slice.dur as dur
         from slice join track on slice.track_id = track.id left join slice parent on slice.parent_id = parent.id
         where track.name glob 'task#*' order by track.id, slice.ts, slice.depth";
-    let Some(table) = trace_processor(&path, &[sql]).map(|mut tables| tables.remove(0)) else {
-        return;
-    };
-    check_table(&table);
+    let table = trace_processor(&path, &[sql])?.remove(0);
     assert_eq!(trace_stats(&path).unwrap().to_string(), "", "counters of trace_processor");
+    Some(table)
 }
 
-fn check_table(table: &Table) {
+fn check(trace: &Trace) {
+    let Some(table) = tracks_of(trace) else { return };
     let [tracks, titles, lines, durations] =
         ["track", "title", "line", "dur"].map(|column| table.texts(column));
     assert!(durations.iter().all(|ns| ns.parse::<i64>().unwrap() > 0), "each has ended");
@@ -119,4 +121,44 @@ fn a_task_of_tracing_has_a_track() {
     let registry = tracing_subscriber::registry().with(bridge::tracing_layer());
     tracing::subscriber::set_global_default(registry).unwrap();
     check(&run(traced_task));
+}
+
+fn poll(future: Pin<&mut impl Future<Output = ()>>) -> bool {
+    future.poll(&mut Context::from_waker(Waker::noop())).is_ready()
+}
+
+/// A task that is dropped while it waits ends with its last poll, and a span that outlives the one
+/// in which it began ends neither that nor anything later.
+#[test]
+fn a_task_ends_with_its_last_poll() {
+    async fn pauses() {
+        pause().await;
+        pause().await;
+    }
+    let recording = record(Builder::enable_all);
+    let name = |number: u64| move || span!(Log::Task, "task %d", number = number);
+    {
+        let mut cancelled = pin!(pauses().in_span(name(0)));
+        assert!(!poll(cancelled.as_mut()) && !poll(cancelled.as_mut()));
+    }
+    let mut inner = Box::pin(pauses().in_span(|| span!(Log::Task, "inner")));
+    {
+        let outer = async {
+            assert!(!poll(inner.as_mut()));
+            pause().await;
+        };
+        let mut outer = pin!(outer.in_span(name(1)));
+        assert!(!poll(outer.as_mut()) && poll(outer.as_mut()));
+    }
+    assert!(!poll(inner.as_mut()) && poll(inner.as_mut()));
+    let mut later = pin!(pauses().in_span(name(2)));
+    assert!(!poll(later.as_mut()) && !poll(later.as_mut()) && poll(later.as_mut()));
+    let trace = recording.stop();
+    let Some(table) = tracks_of(&trace) else { return };
+    let ended = table.texts("dur").iter().all(|ns| ns.parse::<i64>().unwrap() > 0);
+    assert!(ended, "each has ended");
+    let lines = table.texts("title").into_iter().zip(table.texts("line"));
+    let lines = lines.map(|(title, line)| format!("{}: {line}", &title[title.len() - 1..]));
+    let expected = ["0: 0 task in -", "1: 0 task in -", "1: 0 inner in -", "2: 0 task in -"];
+    assert_eq!(lines.collect::<Vec<_>>(), expected);
 }
