@@ -4,8 +4,8 @@ use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 use std::hash::BuildHasher as _;
 
-/// Texts, each once. They are found by the bytes of their column, so that none is there twice: a log
-/// may have millions.
+/// Texts, each once. They are found by the bytes of their column, so that none is in memory twice:
+/// a log may have millions.
 #[derive(Default)]
 pub(super) struct Texts {
     places: HashTable<TextPlace>,
