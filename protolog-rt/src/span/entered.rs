@@ -273,6 +273,7 @@ impl ThreadSpans {
 impl SpanToEnd {
     /// Returns whether a span of `tracing` is within it.
     #[inline]
+    #[cfg_attr(not(feature = "tracing"), allow(clippy::unused_self))] // There are none.
     fn has_traced_within(self) -> bool {
         #[cfg(feature = "tracing")]
         return is_traced_within(self.depth);
