@@ -36,7 +36,7 @@ mod values;
 
 use crate::logs::filter::Filter;
 use foldhash::{HashMap, HashMapExt as _};
-use protolog_core::{Template, Verb, render};
+use protolog_core::{Conversion, Template, Verb, render_one};
 use protolog_reader::{
     Arg, Entry, Item, Log, Loss, LossCause, LossReason, Message, Rendering, SpanSlice, Thread,
     Values,
@@ -136,7 +136,7 @@ struct Columns<'a> {
     last_slice: i64,
     /// By id, and by their place in memory: one id may stand for several.
     messages: HashMap<(u64, usize), usize>,
-    parsed: Vec<PageMessage<'a>>,
+    parsed: Vec<PageMessage>,
     groups: Vec<Value>,
     group_index: HashMap<Option<u32>, usize>,
     thread_index: HashMap<&'a Thread, usize>,
@@ -163,10 +163,10 @@ struct Room {
 }
 
 /// A message, with its template taken apart.
-struct PageMessage<'a> {
+struct PageMessage {
     /// Texts between the conversions, one more than these.
     pieces: Vec<String>,
-    conversions: Vec<(Verb, bool, Template<'a>)>,
+    conversions: Vec<Conversion>,
     json: Value,
 }
 
@@ -320,19 +320,15 @@ impl<'a> Columns<'a> {
         }
         let group = self.group(values);
         let template = message.map_or_else(String::new, |message| message.template().to_owned());
-        let known = message.and_then(|message| {
-            Template::parse(message.template()).ok().map(|it| (message.template(), it))
-        });
-        let (pieces, conversions) = known.map_or_else(
-            || (vec![String::new()], Vec::new()),
-            |(text, template)| take_apart(text, &template),
-        );
+        let known = message.and_then(|message| Template::parse(message.template()).ok());
+        let (pieces, conversions) = known
+            .map_or_else(|| (vec![String::new()], Vec::new()), |template| take_apart(&template));
         let id = format!("{:016x}", values.message_id());
         let mut json = json!({
             "id": id,
             "template": if message.is_some() { template } else { format!("#{id}") },
             "pieces": pieces,
-            "verbs": conversions.iter().map(|(verb, ..)| verb_letter(*verb)).collect::<String>(),
+            "verbs": conversions.iter().map(|it| verb_letter(it.verb)).collect::<String>(),
             "level": values.level().map(|level| level.letter().to_string()),
             "group": group,
             "location": message.map_or("", |message| &message.location),
@@ -371,11 +367,11 @@ impl<'a> Columns<'a> {
         codes.clear();
         let mut rest = whole.strip_prefix(&*message.pieces[0])?;
         let each = args.iter().zip(&message.conversions).zip(&message.pieces[1..]);
-        for ((arg, (verb, is_bare, conversion)), piece) in each {
+        for ((arg, conversion), piece) in each {
             text.clear();
-            render(text, conversion, |_| Some(*arg)).ok()?;
+            render_one(text, conversion, *arg).ok()?;
             rest = rest.strip_prefix(&**text)?.strip_prefix(&**piece)?;
-            let is_plain = *is_bare && *verb == Verb::Decimal;
+            let is_plain = conversion.is_bare() && conversion.verb == Verb::Decimal;
             let integer = match *arg {
                 Arg::Int(value) => Some(value),
                 Arg::Uint(value) => i64::try_from(value).ok(),

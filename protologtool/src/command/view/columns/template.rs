@@ -1,13 +1,10 @@
 //! Templates as a page puts them together: the texts between the conversions, and what prints each
 //! value.
 
-use protolog_core::{Piece, Template, Verb};
+use protolog_core::{Conversion, Piece, Template, Verb};
 
-/// The texts between the conversions of a template, and the conversions, each a template.
-pub(super) fn take_apart<'a>(
-    text: &'a str,
-    template: &Template<'a>,
-) -> (Vec<String>, Vec<(Verb, bool, Template<'a>)>) {
+/// The texts between the conversions of a template, and the conversions.
+pub(super) fn take_apart(template: &Template<'_>) -> (Vec<String>, Vec<Conversion>) {
     let (mut pieces, mut conversions) = (vec![String::new()], Vec::new());
     for piece in template.pieces() {
         let last = pieces.last_mut().expect("there is always one");
@@ -15,8 +12,7 @@ pub(super) fn take_apart<'a>(
             Piece::Text(text) => last.push_str(text),
             Piece::Percent => last.push('%'),
             Piece::Conversion(conversion) => {
-                let own = Template::parse(&text[conversion.range()]);
-                conversions.extend(own.map(|own| (conversion.verb, conversion.is_bare(), own)));
+                conversions.push(conversion);
                 pieces.push(String::new());
             }
         }
