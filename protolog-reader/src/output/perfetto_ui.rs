@@ -345,7 +345,7 @@ impl<'a> UiWriter<'a, '_> {
     /// Adds the tracks of a task.
     fn task(&mut self, at: usize, task: &Task) -> io::Result<()> {
         let slices = self.log.slices();
-        let name = shortened(&slices[task.slice].text(false)).into_owned();
+        let name = shortened(&slices[task.slice].beginning(MOST_OF_NAME + 4)).into_owned();
         for (lane, edges) in task.tracks.iter().enumerate() {
             let track = self.track(TrackKey::Task(at, lane), &name, false)?;
             for edge in edges {

@@ -124,7 +124,17 @@ impl SpanSlice {
     /// time of all of them, and since the span was made. A begin without an end says so, unless one
     /// may follow, and so does an end that was lost.
     pub fn text(&self, is_end: bool) -> String {
-        let mut text = self.name.to_string();
+        self.text_of(is_end, usize::MAX)
+    }
+
+    /// As [`Self::text`] of the begin, or so many bytes of it and more: names that are interned may
+    /// be long, and many slices have them.
+    pub(crate) fn beginning(&self, most: usize) -> String {
+        self.text_of(false, most)
+    }
+
+    fn text_of(&self, is_end: bool, most: usize) -> String {
+        let mut text = cut(&self.name, most).to_owned();
         if let Some(number) = self.number() {
             text.extend(["#", &number.to_string()]);
         }
@@ -140,7 +150,10 @@ impl SpanSlice {
             text.extend([" took at most ", &duration_text(longest)]);
         }
         for SpanArg { name, value, .. } in self.fields(is_end) {
-            text.extend([" ", name, "=", value]);
+            if text.len() > most {
+                break;
+            }
+            text.extend([" ", cut(name, most), "=", value]);
         }
         if self.ended_by.is_some() {
             text.push_str(" (its end was lost)");
@@ -155,6 +168,14 @@ impl SpanSlice {
     }
 }
 
+/// The beginning of a text that has more bytes than `most`.
+fn cut(text: &str, most: usize) -> &str {
+    if text.len() <= most {
+        return text;
+    }
+    (0..=most).rev().find_map(|end| text.get(..end)).unwrap_or_default()
+}
+
 /// Nanoseconds in a unit of their size, to three decimals: `1.520 ms`.
 fn duration_text(ns: i64) -> String {
     let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs")];
@@ -163,4 +184,31 @@ fn duration_text(ns: i64) -> String {
         || format!("{ns} ns"),
         |(size, unit)| format!("{:.3} {unit}", ns as f64 / size as f64),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_beginning_takes_few_bytes_of_long_names() {
+        let arg = |name: &str| SpanArg { name: name.into(), value: "7".to_owned(), is_text: false };
+        let slice = |name: &str, args: Vec<SpanArg>| SpanSlice {
+            name: name.into(),
+            begin_args: args.len(),
+            args,
+            progress: SpanProgress { number: Some(3), ..SpanProgress::default() },
+            ..SpanSlice::default()
+        };
+        let short = slice("work", vec![arg("left"), arg("right")]);
+        assert_eq!(short.beginning(260), short.text(false));
+        assert_eq!(short.text(false), "work#3 left=7 right=7 (its end is not in the trace)");
+        let long = "é".repeat(1 << 16);
+        let many = (0..20).map(|_| arg(&long)).collect();
+        for slice in [slice(&long, Vec::new()), slice("work", many)] {
+            let beginning = slice.beginning(259);
+            assert!((260..700).contains(&beginning.len()), "{}", beginning.len());
+            assert!(slice.text(false).as_bytes().starts_with(&beginning.as_bytes()[..258]));
+        }
+    }
 }
