@@ -280,6 +280,11 @@ impl Answers {
     fn status(&self, answer: &mut Answer) {
         if let Some((session, fill_policy, file)) = &self.trace {
             describe(&so_far(session.summary(), *fill_policy), true, *fill_policy, file, answer);
+            let is_it = |core: &_| session.is_of(core);
+            let core = running_sessions::all().into_iter().find(is_it);
+            if let Some(limit) = core.and_then(|core| core.byte_limit()) {
+                answer.line(Reply::Limited(limit));
+            }
         }
     }
 

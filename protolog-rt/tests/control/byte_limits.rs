@@ -2,7 +2,8 @@
 
 use crate::listen;
 use protolog_control::{Error, Program};
-use protolog_core::control::protocol::Request;
+use protolog_core::FillPolicy;
+use protolog_core::control::protocol::{Request, TraceStart};
 use protolog_rt::{LossCause, ProtoLogGroup, Session, d};
 use protolog_testkit::temp_dir;
 
@@ -60,4 +61,28 @@ fn a_limit_holds_for_sessions_that_run_and_for_later_ones() {
         let limited = |it: &&protolog_rt::Loss| it.cause == LossCause::Limited;
         assert!(summary.losses.iter().find(limited).is_some_and(|it| it.count > 3_000));
     }
+}
+
+#[test]
+fn the_trace_of_an_operator_says_its_limit() {
+    let (program, dir) = (listen(), temp_dir());
+    let mut operator = program.connect();
+    let file = dir.path().join("trace");
+    let start = TraceStart {
+        fill_policy: FillPolicy::Stream,
+        buffer: 0,
+        file: file.to_str().expect("a path"),
+        settings: "-",
+    };
+    operator.request(&Request::TraceStart(start)).expect("start");
+    set(&mut operator, "sessions limit:1MiB/s");
+    for request in [Request::TraceStatus, Request::Stats] {
+        let lines = operator.request(&request).expect("an answer");
+        let limits: Vec<_> = lines.iter().filter(|line| line.starts_with("limited ")).collect();
+        assert_eq!(limits, ["limited 1MiB/s"], "{lines:?}");
+    }
+    set(&mut operator, "sessions default");
+    let lines = operator.request(&Request::Stats).expect("an answer");
+    assert!(!lines.iter().any(|line| line.starts_with("limited")), "{lines:?}");
+    operator.request(&Request::TraceStop).expect("stop");
 }

@@ -209,7 +209,10 @@ fn traces_are_started_described_and_stopped() {
         let status = done(dir, &["groups", "status", "DISK"], &[&java]);
         let line = format!("traced by app.Switched (pid PID) from {level} on");
         assert!(status.contains(&line) && status.contains("own.pftrace"), "{status}");
-        assert!(done(dir, &["trace", "status"], &[]).contains(&ring));
+        done(dir, &["trace", "limit", "1GiB/s"], &[]);
+        let status = done(dir, &["trace", "status"], &[]);
+        assert!(status.contains(&ring) && status.contains(", at most 1GiB/s"), "{status}");
+        done(dir, &["trace", "limit", "default"], &[]);
         let stopped = done(dir, &["trace", "stop"], &[]);
         assert!(stopped.contains(&format!("{} messages", texts.len())), "{stopped}");
         let found = messages(Path::new(&ring));

@@ -361,6 +361,7 @@ final class ControlAnswers {
     private void status(StringBuilder reply) throws IOException {
         if (trace != null) {
             describe(reply, trace.session.stats(), true, trace.policy, trace.file);
+            Sessions.running().stream().filter(this::isOfOperator).forEach(core -> limited(reply, core));
         }
     }
 
