@@ -3,7 +3,7 @@
 
 use protolog_reader::{Rendering, Trace};
 use protolog_rt::text::{RotatingFile, set_sink};
-use protolog_rt::{Error, Level, ProtoLogGroup, Session, Triggers, d, init, print_group, w};
+use protolog_rt::{Error, Level, ProtoLogGroup, Session, Triggers, d, init, print_group, span, w};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,6 +19,21 @@ fn new_directory() -> PathBuf {
     let base = if cfg!(target_os = "wasi") { PathBuf::from(".") } else { std::env::temp_dir() };
     let mut names = (0..).map(|number| base.join(format!("protolog-anywhere-{number}")));
     names.find(|path| fs::create_dir(path).is_ok()).expect("a directory")
+}
+
+/// One text four times: no address can count the bytes.
+fn texts_of_a_span_may_be_more_than_all_memory(path: &Path) {
+    let session = Session::builder().file(path).enable_all().start().unwrap();
+    let large = "x".repeat(1 << 30);
+    for text in ["a", &large] {
+        let _span = span!(AnyLog::Net, "wide %s %s %s %s", text, text, text, text);
+    }
+    session.stop().unwrap();
+    let bytes = fs::read(path).unwrap();
+    assert!(bytes.len() < 8192, "{}", bytes.len());
+    let log = Trace::from_bytes(bytes).with_slices().read().unwrap();
+    assert_eq!(log.slices().len(), 2);
+    assert!(log.slices()[1].args.iter().all(|arg| arg.value.ends_with("x…")));
 }
 
 fn texts(path: &Path) -> Vec<String> {
@@ -41,6 +56,9 @@ fn all_that_every_system_has() {
     a_session_writes_its_file(&dir.join("a b.pftrace"));
     rewritten_calls_have_their_texts(&dir.join("rewritten.pftrace"));
     a_ring_has_snapshots(&dir);
+    if cfg!(target_pointer_width = "32") {
+        texts_of_a_span_may_be_more_than_all_memory(&dir.join("wide.pftrace"));
+    }
     settings_apply();
     if !cfg!(target_family = "wasm") {
         threads_have_their_own_names(&dir.join("threads.pftrace"));

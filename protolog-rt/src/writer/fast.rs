@@ -23,6 +23,7 @@ use super::layout::{
 };
 use super::plan::SHORT_HEAD_LEN;
 use crate::value::{Bool, Float, Int, Str, Uint};
+use protolog_shmem::MAX_PAYLOAD;
 use protozero::wire::{short_varint, zigzag};
 
 /// The nanoseconds since the message before have to be fewer: then their varint takes at most four
@@ -71,7 +72,8 @@ pub unsafe trait FastArgs: Args {
     #[doc(hidden)]
     const COUNT: usize;
 
-    /// The most bytes that [`Self::put_annotations`] appends, or [`Self::put_numbered`].
+    /// The most bytes that [`Self::put_annotations`] appends, or [`Self::put_numbered`]; a number
+    /// that no chunk has room for may stand for a larger one.
     #[doc(hidden)]
     fn annotations_room(&self) -> usize;
 
@@ -372,7 +374,9 @@ unsafe impl FastArg for Str<'_> {
 
     #[inline(always)]
     fn annotation_room(self) -> usize {
-        AROUND_ARGUMENT + self.0.len()
+        // The sum of some may be more than all memory where an address has 32 bits.
+        let is_wide = cfg!(target_pointer_width = "64");
+        AROUND_ARGUMENT + if is_wide { self.0.len() } else { self.0.len().min(MAX_PAYLOAD) }
     }
 
     #[inline(always)]
