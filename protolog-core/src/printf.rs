@@ -158,6 +158,24 @@ pub fn pieces(format: &str) -> PrintfPieces<'_> {
     PrintfPieces { rest: format }
 }
 
+/// Iterates over the conversions of a format string.
+pub fn directives(format: &str) -> impl Iterator<Item = Directive<'_>> {
+    let mut rest = format;
+    core::iter::from_fn(move || {
+        loop {
+            let at = rest.bytes().position(|byte| byte == b'%')?;
+            rest = &rest[at..];
+            let is_percent = rest.as_bytes().get(1) == Some(&b'%');
+            let found = if is_percent { None } else { directive(rest) };
+            let length = found.map_or(1 + usize::from(is_percent), |found| found.text.len());
+            rest = &rest[length..];
+            if found.is_some() {
+                return found;
+            }
+        }
+    })
+}
+
 /// Iterator over the parts of a format string.
 #[derive(Clone, Debug)]
 pub struct PrintfPieces<'a> {
@@ -307,6 +325,11 @@ mod tests {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223) | 1;
             let made = template(&text).to_string();
             assert!(CoreTemplate::parse(&made).is_ok(), "`{text}` became `{made}`");
+            let of_pieces = pieces(&text).filter_map(|piece| match piece {
+                PrintfPiece::Directive(directive) => Some(directive),
+                _ => None,
+            });
+            assert!(of_pieces.eq(directives(&text)), "`{text}`");
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::site;
 use crate::text;
 use crate::writer::Head;
 use crate::writer::arg_slice::ArgSlice;
+use crate::writer::fast::few::FewArgs;
 use protolog_core::{Arg, Level};
 
 pub use crate::level::{GroupInfo, SwitchPage, declare, register_groups};
@@ -29,6 +30,18 @@ pub fn log<A: FastArgs>(site: ForeignSite, args: A) {
 
 /// As [`log`], for arguments whose number and kinds are known at run time only.
 pub fn log_slice(site: ForeignSite, args: &[Arg<'_>]) {
+    // One of few arguments leaves more room to new strings.
+    if let Some(args) = FewArgs::<4>::new(args) {
+        emit(site.0, args);
+    } else if let Some(args) = FewArgs::<9>::new(args) {
+        emit(site.0, args);
+    } else {
+        log_many(site, args);
+    }
+}
+
+/// As [`log_slice`], for more arguments than the fast path takes.
+fn log_many(site: ForeignSite, args: &[Arg<'_>]) {
     let site = site.0;
     let (group, level) = site.group_level.parts();
     let key = site::key(site.note, site.id);

@@ -9,7 +9,8 @@ use crate::value::{Bool, Float, Int, Str, Uint};
 use protolog_core::{Arg, MAX_PARAMS};
 use protozero::wire::zigzag;
 
-/// Arguments of a number and kinds known at run time only. They always take the slow path.
+/// Arguments of a number and kinds known at run time only. They always take the slow path;
+/// few take the fast one as [`FewArgs`](super::fast::few::FewArgs).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ArgSlice<'a>(pub(crate) &'a [Arg<'a>]);
 

@@ -10,6 +10,8 @@
 #![allow(unsafe_code)] // Promises about sizes.
 #![allow(clippy::inline_always)] // One function per signature: its parts must not be calls.
 
+pub(crate) mod few;
+
 use super::annotations::{
     AROUND_ARGUMENT, BOOL_VALUE, DOUBLE_VALUE, INT_VALUE, STRING_VALUE, UINT_VALUE, interned,
     number, put,
@@ -50,6 +52,13 @@ pub unsafe trait FastArgs: Args {
     /// The result of looking up the strings.
     #[doc(hidden)]
     type Found: Copy;
+
+    /// Returns false where no argument is a string.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn has_strings(&self) -> bool {
+        Self::HAS_STRINGS
+    }
 
     /// Looks up the strings; none where one is new or long, or where a number looks unsigned.
     #[doc(hidden)]
@@ -120,7 +129,7 @@ pub(super) fn encode<A: FastArgs>(
         to.put1(new as u8);
         args.put_strings(to, found, &mut interner);
     }
-    let (before, before_len) = if A::HAS_STRINGS {
+    let (before, before_len) = if args.has_strings() {
         let flags = u16::from_le_bytes(NEEDS_STATE) as u64;
         (flags | (MESSAGE as u64) << 16, NEEDS_STATE.len() + MESSAGE_LEN)
     } else {

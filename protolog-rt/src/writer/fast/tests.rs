@@ -1,11 +1,14 @@
 //! The fast path's encoder writes the bytes that the slow path's writes.
 
+use super::super::arg_slice::ArgSlice;
 use super::super::cursor::SLACK;
 use super::super::intern::InternTable;
 use super::super::packet::Packet;
 use super::super::plan::Base;
 use super::super::sampled::Sampled;
+use super::few::FewArgs;
 use super::*;
+use protolog_core::Arg;
 use protolog_core::control::rate::Rate;
 use std::fmt::Write as _;
 
@@ -97,6 +100,11 @@ fn check<A: FastArgs>(delta: u32, args: &A) {
     } else {
         assert!(first.len() > 0x80 - 11 * 3 - 4, "{} bytes", first.len());
     }
+    check_known(&mut chunk, delta, args);
+}
+
+/// The same once the chunk has the strings.
+fn check_known<A: FastArgs>(chunk: &mut Chunk, delta: u32, args: &A) {
     let mut expected = chunk.encode(2_000, delta, args);
     expected.insert(0, expected.len() as u8);
     assert_eq!(chunk.write(delta, args), Some(expected));
@@ -140,6 +148,34 @@ fn strings_are_the_same() {
         check(7, &(Str(&text), ()));
         check(300, &(Int(70), (Str(&text), (Bool(true), (Str(&text), (Uint(1), ()))))));
     }
+}
+
+#[test]
+fn arguments_of_kinds_known_at_run_time_are_the_same() {
+    let kinds = |number: u64| {
+        [
+            Arg::Int(number as i64),
+            Arg::Uint(number >> 1),
+            Arg::Float(number as f64),
+            Arg::Bool(number % 2 == 1),
+            Arg::Str(if number % 2 == 1 { "odd" } else { "even" }),
+        ]
+    };
+    for number in edges() {
+        for count in 0..=9 {
+            let args: Vec<Arg<'_>> = kinds(number).into_iter().cycle().take(count).collect();
+            let mut chunk = Chunk::new();
+            chunk.encode(0, 300, &ArgSlice(&args));
+            check_known(&mut chunk, 300, &FewArgs::<9>::new(&args).unwrap());
+            check(7, &FewArgs::<4>::new(&args[..count.min(4)]).unwrap());
+            assert_eq!(FewArgs::<4>::new(&args).is_some(), count <= 4);
+        }
+    }
+    let longest = [Arg::Int(i64::MIN); 9];
+    check(MAX_DELTA as u32 - 1, &FewArgs::<9>::new(&longest).unwrap());
+    let [large, new] = [[Arg::Uint(1 << 63)], [Arg::Str("new")]];
+    assert_eq!(Chunk::new().write(7, &FewArgs::<4>::new(&large).unwrap()), None);
+    assert_eq!(Chunk::new().write(7, &FewArgs::<4>::new(&new).unwrap()), None);
 }
 
 /// The packet of `args` in a new chunk, in hexadecimal, without its time.
