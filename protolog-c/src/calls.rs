@@ -8,6 +8,7 @@ use crate::note::{Call, Site};
 use crate::printf;
 use crate::text::text;
 use protolog_core::note::TEXTS_AT;
+use protolog_core::{Arg, MAX_PARAMS};
 use protolog_rt::foreign::{self, FastArgs, Float, Int, Str};
 use std::ffi::c_char;
 
@@ -197,7 +198,40 @@ unsafe extern "C" fn log_any(
     let call = Call { note, group_level, site };
     let count = call.bytes().get(COUNT_AT).map_or(0, |count| usize::from(*count));
     // SAFETY: the caller's promise.
-    printf::log(unsafe { std::slice::from_raw_parts(values, count) }, call);
+    let values = unsafe { std::slice::from_raw_parts(values, count) };
+    let id = call.direct_id();
+    let log = if count <= 9 { log_direct::<9> } else { log_direct::<MAX_PARAMS> };
+    // SAFETY: the caller's promise; with an id, the format was found to fit the kinds.
+    let is_logged = id != 0 && unsafe { log(values, call, id) };
+    if !is_logged {
+        printf::log(values, call);
+    }
+}
+
+/// Logs a message of at most `N` arguments that go into it as they are. False, and nothing done,
+/// where a text is not UTF-8, or the arguments are more.
+///
+/// # Safety
+/// `values` has *values* of [`Kind`], of the kinds that the note names.
+unsafe fn log_direct<const N: usize>(values: &[u64], call: Call, id: u64) -> bool {
+    let mut args = [Arg::Bool(false); N];
+    let mut types = call.types();
+    for (arg, bits) in args.iter_mut().zip(values) {
+        *arg = match types & 3 {
+            // SAFETY: the caller's promise.
+            printf::TEXT => match unsafe { S::value(*bits) } {
+                Some(text) => Arg::Str(text.0),
+                None => return false,
+            },
+            printf::SIGNED => Arg::Int(*bits as i64),
+            printf::FLOAT => Arg::Float(f64::from_bits(*bits)),
+            _ => Arg::Uint(*bits),
+        };
+        types >>= 2;
+    }
+    let Some(args) = args.get(..values.len()) else { return false };
+    foreign::log_slice(call.with_id(id), args);
+    true
 }
 
 /// The offset in a note of the number of arguments.

@@ -125,8 +125,7 @@ unsafe fn is_on(
     let Some(info) = infos.get(group as usize) else { return false };
     let group_level = (&raw const *info).cast::<u8>().wrapping_add(level as usize % 6);
     let call = Call { note, group_level, site };
-    let id = call.note().map_or(0, |note| call.id(|| crate::printf::id(&note)));
-    foreign::is_on(call.with_id(id))
+    foreign::is_on(call.with_id(crate::printf::id(call)))
 }
 
 /// Returns the groups at run time, after checking what can be checked.

@@ -1,11 +1,14 @@
 //! The addresses that a call passes: its note, its group and level, and its site.
 
-use protolog_core::note::{HEADER_SIZE, Note, ParsedNote, PrintfNote};
+use protolog_core::note::{HEADER_SIZE, Note, ParsedNote, PrintfNote, TEXTS_AT};
 use protolog_rt::foreign::ForeignSite;
+use std::ffi::{CStr, c_char};
 use std::slice;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// `struct protolog__site`: the ids of a call.
+///
+/// Invariant: *ids*: both are zero until the call's note was parsed, so its texts are UTF-8.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Site {
@@ -35,23 +38,34 @@ impl Call {
         unsafe { &*self.site }.direct.load(Ordering::Relaxed)
     }
 
-    /// Stores the id of such a call.
-    pub(crate) fn set_direct(self, id: u64) {
+    /// Returns the id, or 0 where it is not known yet.
+    pub(crate) fn known_id(self) -> u64 {
         // SAFETY: *call*.
-        unsafe { &*self.site }.direct.store(id, Ordering::Relaxed);
+        unsafe { &*self.site }.id.load(Ordering::Relaxed)
     }
 
-    /// Returns the call's id, computed at its first message.
-    pub(crate) fn id(self, compute: impl FnOnce() -> u64) -> u64 {
+    /// Stores the id of a call whose note was parsed.
+    pub(crate) fn set_id(self, id: u64, is_direct: bool) {
         // SAFETY: *call*.
         let site = unsafe { &*self.site };
-        let known = site.id.load(Ordering::Relaxed);
-        if known != 0 {
-            return known;
+        if is_direct {
+            site.direct.store(id, Ordering::Relaxed);
         }
-        let id = compute();
         site.id.store(id, Ordering::Relaxed);
-        id
+    }
+
+    /// Returns the format of a call whose id is known.
+    pub(crate) fn format(self) -> Option<&'static str> {
+        if self.known_id() == 0 {
+            return None;
+        }
+        let place = self.note.wrapping_add(TEXTS_AT).cast::<c_char>();
+        // SAFETY: *call*: the texts of a whole note end with zeros; the place is the first.
+        let length = unsafe { CStr::from_ptr(place) }.count_bytes();
+        // SAFETY: *call*: the format is the second.
+        let format = unsafe { CStr::from_ptr(place.wrapping_add(length + 1)) };
+        // SAFETY: *ids*: the id is known, so the format was found to be UTF-8.
+        Some(unsafe { std::str::from_utf8_unchecked(format.to_bytes()) })
     }
 
     /// Returns the call with its id, for the runtime.
@@ -70,6 +84,12 @@ impl Call {
         unsafe { slice::from_raw_parts(self.note, HEADER_SIZE + size as usize) }
     }
 
+    /// Returns the types of the arguments, two bits each.
+    pub(crate) fn types(self) -> u64 {
+        let types = self.bytes().get(TYPES_AT..).and_then(<[u8]>::first_chunk);
+        types.map_or(0, |types| u64::from_ne_bytes(*types))
+    }
+
     /// Returns the note; none if its texts are not UTF-8.
     pub(crate) fn note(self) -> Option<PrintfNote<'static>> {
         match Note::parse(self.bytes()) {
@@ -78,3 +98,6 @@ impl Call {
         }
     }
 }
+
+/// The offset in a note of the types of the arguments.
+const TYPES_AT: usize = HEADER_SIZE + 8;

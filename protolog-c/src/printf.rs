@@ -1,7 +1,7 @@
 //! The slow path of calls: the first message of each, and all of those whose arguments can't go
 //! into the message as they are.
 //!
-//! The format string is taken apart at each message. What templates know goes into the message as a
+//! The format string is parsed at each message. What templates know goes into the message as a
 //! value of its size; all else is printed by `snprintf`, so that it is what `printf` prints.
 //!
 //! Invariants: nothing is allocated for texts of up to [`STACK`] bytes, so that signal handlers may
@@ -14,7 +14,7 @@ use crate::text;
 use printed::{Printed, Texts};
 pub(crate) use printed::{errno, set_errno};
 use protolog_core::note::PrintfNote;
-use protolog_core::printf::{Count, Directive, Passing, PrintfPiece, pieces, template};
+use protolog_core::printf::{Count, Directive, Passing, directives, template};
 use protolog_core::{Arg, MAX_PARAMS, message_id};
 use protolog_rt::foreign;
 use std::ffi::c_char;
@@ -24,9 +24,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 pub(crate) const STACK: usize = 1024;
 
 /// The numbers of the types of arguments, in a note.
-const TEXT: u64 = 0;
-const SIGNED: u64 = 1;
-const FLOAT: u64 = 2;
+pub(crate) const TEXT: u64 = 0;
+pub(crate) const SIGNED: u64 = 1;
+pub(crate) const FLOAT: u64 = 2;
 const UNSIGNED: u64 = 3;
 
 /// Logs a message, and finds out if later ones of the call may take the fast path.
@@ -40,17 +40,14 @@ pub(crate) fn log(values: &[u64], call: Call) {
 }
 
 fn log_here(values: &[u64], call: Call, errno: i32) {
-    let Some(note) = call.note() else {
+    let id = id(call);
+    let Some(format) = call.format() else {
         let format = raw_format(call);
         return with_args(&format, values, errno, |args| {
             foreign::log_dynamic(call.with_id(0), &template(&format).to_string(), args);
         });
     };
-    let id = call.id(|| id(&note));
-    if is_direct(&note) {
-        call.set_direct(id);
-    }
-    with_args(note.format, values, errno, |args| foreign::log_slice(call.with_id(id), args));
+    with_args(format, values, errno, |args| foreign::log_slice(call.with_id(id), args));
 }
 
 /// Calls `log` with the arguments as they go into the message.
@@ -79,11 +76,19 @@ fn with_args(format: &str, values: &[u64], errno: i32, log: impl FnOnce(&[Arg<'_
     log(&all[..count]);
 }
 
-/// Returns the id of a call's message.
-pub(crate) fn id(note: &PrintfNote<'_>) -> u64 {
+/// Returns the id of a call's message; 0 where its note can't be read. The first time it is
+/// computed, and found out if messages of the call may take the fast path.
+pub(crate) fn id(call: Call) -> u64 {
+    let known = call.known_id();
+    if known != 0 {
+        return known;
+    }
+    let Some(note) = call.note() else { return 0 };
     let mut texts = Texts::new(0);
     let template = texts.print(&template(note.format));
-    message_id(note.place, texts.text(template), note.level, note.group)
+    let id = message_id(note.place, texts.text(template), note.level, note.group);
+    call.set_id(id, is_direct(&note));
+    id
 }
 
 /// A value on its way into the message.
@@ -171,13 +176,6 @@ fn is_direct(note: &PrintfNote<'_>) -> bool {
             }
     });
     fits && count == u32::from(note.arguments)
-}
-
-fn directives(format: &str) -> impl Iterator<Item = Directive<'_>> {
-    pieces(format).filter_map(|piece| match piece {
-        PrintfPiece::Directive(directive) => Some(directive),
-        _ => None,
-    })
 }
 
 /// Returns the format of a call whose note can't be read, with a replacement for what is not UTF-8.

@@ -42,7 +42,7 @@ pub(crate) unsafe fn bytes<'a>(address: *const c_char, limit: Option<u32>) -> &'
 /// Returns bytes as a text; none if they are not UTF-8. Most texts are short and ASCII, so that is
 /// asked first.
 #[inline]
-fn utf8(bytes: &[u8]) -> Option<&str> {
+pub(crate) fn utf8(bytes: &[u8]) -> Option<&str> {
     if is_ascii(bytes) {
         // SAFETY: ASCII is UTF-8.
         return Some(unsafe { std::str::from_utf8_unchecked(bytes) });

@@ -4,6 +4,7 @@
 //! strings, and was made by the same [`Texts`]; what stands there is UTF-8.
 
 use super::STACK;
+use crate::text;
 use protolog_core::printf::{Count, Directive};
 use std::ffi::{c_char, c_int, c_longlong, c_void};
 use std::fmt::{self, Display, Write};
@@ -38,7 +39,7 @@ impl Texts {
         match printed {
             Printed::Stack(start, end) => {
                 let bytes = self.stack.get(start..end).unwrap_or_default();
-                std::str::from_utf8(bytes).unwrap_or_default()
+                text::utf8(bytes).unwrap_or_default()
             }
             Printed::Heap(at) => self.heap.get(at).map_or("", |text| text),
         }
@@ -57,7 +58,13 @@ impl Texts {
 
     /// Adds a text of C, with a replacement for what is not UTF-8.
     pub(crate) fn lossy(&mut self, bytes: &[u8]) -> Printed {
-        self.print(&Lossy(&bytes[..bytes.len().min(MOST)]))
+        let bytes = &bytes[..bytes.len().min(MOST)];
+        let Some(text) = text::utf8(bytes) else { return self.print(&Lossy(bytes)) };
+        let start = self.used;
+        match (Rest { texts: self }).write_str(text) {
+            Ok(()) => Printed::Stack(start, self.used),
+            Err(fmt::Error) => self.push(text.to_owned()),
+        }
     }
 
     /// Adds what `snprintf` prints of an argument.

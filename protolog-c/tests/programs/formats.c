@@ -55,6 +55,9 @@ static void floats(void) {
     BOTH("%.0f %.*f %+.1f %#.0f", 2.5, 2, 1.005, 3.0, 4.0);
     BOTH("%Lf %a", 2.5L, 1.0);
     BOTH("%f %d %s", 0.5, 1, "mixed");
+    BOTH("%d %f %s %u", -1, 0.5, "mixed", UINT_MAX);
+    BOTH("%s %llu %g %d %d %d %d %d %s", "nine", ULLONG_MAX, 0.5, 4, 5, 6, 7, 8, "of them");
+    BOTH("%s %d %d %d %d %d %d %d %f %lld", "ten", 2, 3, 4, 5, 6, 7, 8, 0.5, LLONG_MIN);
 }
 
 #define LONG                                                                                       \
