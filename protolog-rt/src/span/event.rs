@@ -61,7 +61,7 @@ fn texts_of(note: NoteRef, lengths: u32) -> SpanTexts {
 #[inline(never)]
 fn names_of(group_level: GroupLevel, note: NoteRef, lengths: u32) -> SliceNames<'static> {
     let SpanTexts { name, names } = texts_of(note, lengths);
-    let category = group_level.group().name.as_bytes();
+    let category = cut(group_level.group().name, MAX_NAME).as_bytes();
     SliceNames { category, name: cut_name(name), arguments: names }
 }
 

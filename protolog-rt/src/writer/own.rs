@@ -56,9 +56,9 @@ const _: () = assert!(
     GROWTH[0].chunk_size(PAGE) - CHUNK_HEADER - SLACK >= MAX_STATE + MAX_LOSSES + FRAGMENT_SIZE_LEN
 );
 
-// The count can't overflow, so that a message need not look at it: with its size it takes at least
-// 15 bytes, and before it there may be a mark of its request.
-const _: () = assert!(2 * (MAX_PAYLOAD / 15 + 2) < MAX_PACKETS as usize);
+// The count can't overflow, so that a message need not look at it: with its size a packet takes at
+// least 12 bytes, as the end of a span does, and before it there may be a mark of its request.
+const _: () = assert!(2 * (MAX_PAYLOAD / 12 + 2) < MAX_PACKETS as usize);
 
 /// See the module. As with [`Writer`], the fields that each message touches come first.
 #[derive(Debug)]
