@@ -54,6 +54,11 @@ fn what_can_not_be_read() {
              help: write `--top=5` for so many call sites\n",
         ),
         (
+            &["app", "--spans", "around"],
+            "error: no trace `around`\n\
+             help: write `--spans=around`\n",
+        ),
+        (
             &["app", "--level", "loud"],
             "error: `loud` is not a value of `--level`\n\
              help: use one of `verbose`, `debug`, `info`, `warn`, `error`, `wtf`\n",

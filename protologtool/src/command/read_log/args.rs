@@ -1,6 +1,6 @@
 //! The command line of `read-log`.
 
-use super::forms::EntryForm;
+use super::forms::{EntryForm, SpanForm};
 use super::selection::Selection;
 use crate::args::Expansion;
 use crate::args::values::age;
@@ -8,6 +8,7 @@ use crate::exit::Failure;
 use crate::logs::filter::Filters;
 use crate::logs::named_logs::NamedLogs;
 use crate::system::System;
+use clap::ValueEnum;
 use std::path::PathBuf;
 
 const HELP: &str = "\
@@ -141,6 +142,8 @@ impl ReadLogArgs {
                 "leave it out: `--histogram` has bars as long as the log needs".to_owned()
             } else if self.form.top.is_some() && text.parse::<usize>().is_ok() {
                 format!("write `--top={text}` for so many call sites")
+            } else if self.form.spans.is_some() && SpanForm::from_str(text, false).is_ok() {
+                format!("write `--spans={text}`")
             } else {
                 continue;
             };
