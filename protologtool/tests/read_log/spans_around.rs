@@ -115,6 +115,19 @@ fn a_wrong_span_is_named() {
     assert!(errors.contains("`request.=7` names no span"), "{errors}");
 }
 
+/// As in the trace of a stripped program, whose dictionary is not at hand.
+#[test]
+fn spans_without_names_are_not_suggested() {
+    let trace = r#"
+        @1 cleared ts=5 info(100, 101, "main")
+        @1 ts=10 begin("", "demo::net", track=5, depth=0, 1=7)
+        @1 ts=20 end(track=5, depth=0)
+    "#;
+    let (_, _, errors) = run(&[("app", description::trace(trace))], &["app", "--span", "request"]);
+    assert!(errors.contains("warning: the trace has no span `request`"), "{errors}");
+    assert!(!errors.contains("``"), "{errors}");
+}
+
 /// The end of the first `inner` was lost; then the begins of `outer` and `middle`.
 const WITH_LOSSES: &str = r#"
 group(1, "demo::net", "Net") message(0x11, WARN, 1, "sent %d bytes", "src/net.rs:12")

@@ -110,9 +110,10 @@ fn threads(log: &Log) -> BTreeSet<String> {
     log.threads().iter().filter_map(name).collect()
 }
 
-/// The names of spans.
+/// The names of spans; those of stripped programs have none.
 fn spans(log: &Log) -> BTreeSet<String> {
-    log.slices().iter().map(|slice| slice.name.to_string()).collect()
+    let names = log.slices().iter().map(|slice| slice.name.to_string());
+    names.filter(|name| !name.is_empty()).collect()
 }
 
 /// The files of all messages.
