@@ -46,7 +46,7 @@ Examples:
 const TRACE_LIMIT_EXAMPLES: &str = "\
 Examples:
   protologtool configuration trace limit 1MiB/s
-  protologtool configuration --name server trace limit '1 MiB/s burst 8 MiB' --persist
+  protologtool configuration trace limit '1MiB/s burst 8MiB' --persist
   protologtool configuration trace limit default
 
 Messages beyond it are counted by group, with their times; pinned ones always pass. `groups status` shows the limits.";
