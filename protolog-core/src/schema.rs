@@ -124,7 +124,11 @@ pub mod packet_defaults {
     pub const TIMESTAMP_CLOCK_ID: u32 = 58;
     /// `TrackEventDefaults`
     pub const TRACK_EVENT_DEFAULTS: u32 = 11;
-    /// uint64 of these: the track of events that name none
+}
+
+/// `TrackEventDefaults`
+pub mod track_event_defaults {
+    /// uint64: the track of events that name none
     pub const TRACK_UUID: u32 = 11;
 }
 

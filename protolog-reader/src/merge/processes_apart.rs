@@ -17,6 +17,7 @@ use crate::packets::trace_packet::Packet;
 use crate::sequences::thread;
 use protolog_core::schema::{
     packet, packet_defaults, process_descriptor, thread_descriptor, track_descriptor, track_event,
+    track_event_defaults,
 };
 use protozero::{Field, Reader};
 use std::collections::HashMap;
@@ -102,7 +103,7 @@ impl ProcessesApart {
                     nest(&mut kept, field, |part, kept| {
                         part.number == packet_defaults::TRACK_EVENT_DEFAULTS && {
                             nest(kept, part, |part, kept| {
-                                track_number(part, packet_defaults::TRACK_UUID, process, kept)
+                                track_number(part, track_event_defaults::TRACK_UUID, process, kept)
                             });
                             true
                         }

@@ -8,7 +8,7 @@ use std::mem;
 use std::sync::Arc;
 
 use protolog_core::schema::{
-    debug_annotation, interned_data, packet, packet_defaults, track_event,
+    debug_annotation, interned_data, packet, packet_defaults, track_event, track_event_defaults,
 };
 use protozero::{DecodeError, Field};
 
@@ -85,7 +85,7 @@ impl SequenceNames {
             }
             for field in field.as_message()? {
                 let field = field?;
-                if field.number == packet_defaults::TRACK_UUID {
+                if field.number == track_event_defaults::TRACK_UUID {
                     self.default_track = field.as_u64()?;
                 }
             }

@@ -6,7 +6,7 @@ use crate::sys::process::asked_id;
 use crate::sys::thread::Thread;
 use protolog_core::hash;
 use protolog_core::schema::{
-    clock_id, packet, packet_defaults, thread_descriptor, track_descriptor,
+    clock_id, packet, packet_defaults, thread_descriptor, track_descriptor, track_event_defaults,
 };
 use std::cell::Cell;
 
@@ -64,7 +64,7 @@ pub(super) fn description(pid: u32, thread: &Thread) -> Fields<MAX_TRACK> {
         to.nested(packet::TRACE_PACKET_DEFAULTS)
             .uint32(packet_defaults::TIMESTAMP_CLOCK_ID, clock_id::SEQUENCE)
             .nested(packet_defaults::TRACK_EVENT_DEFAULTS)
-            .uint64(packet_defaults::TRACK_UUID, track(pid, thread.id));
+            .uint64(track_event_defaults::TRACK_UUID, track(pid, thread.id));
         let mut descriptor = to.nested(packet::TRACK_DESCRIPTOR);
         descriptor.uint64(track_descriptor::UUID, track(pid, thread.id));
         descriptor
