@@ -124,8 +124,7 @@ pub(crate) const STEPS: [TestStep; 17] = [
         "the page of `view` in Chromium: it shows, counts, follows and lets nothing in; the Perfetto UI shows what we add for it",
         &[CC, CHROMIUM, NPM, AXE, NODE, PYTHON, WHEELS],
         |skipped| {
-            // By itself: it is slow to draw beside others, and its figures would be those of all
-            // together. The Perfetto UI wants all cores.
+            // By itself: it is slow to draw beside others. The Perfetto UI wants all cores.
             let page = ["test", "--locked", "--workspace", "--test", BROWSER_TESTS, "--"];
             cargo_test(&[&page[..], &["--skip", PERFETTO_TESTS]].concat(), skipped)?;
             cargo_test(&[&page[..], &["--test-threads", "1", PERFETTO_TESTS]].concat(), skipped)
@@ -133,9 +132,8 @@ pub(crate) const STEPS: [TestStep; 17] = [
     ),
 ];
 
-/// Steps that guard rare interleavings, compilers and platforms, packages that are published now
-/// and then, and figures, for which three programs are optimized as a whole. They run when they are
-/// named, with `--all`, and in CI.
+/// Steps for rare interleavings, compilers and platforms, for packages, and for figures, which take
+/// three builds that optimize. They run when they are named, with `--all`, and in CI.
 const RARE: [&str; 4] = ["instructions", "loom", "oldest", "packages"];
 
 /// Steps that run beside the others where several are wanted. They build in directories of their
@@ -160,8 +158,7 @@ const BROWSER_TESTS: &str = "view";
 /// Those of its tests that open the Perfetto UI.
 const PERFETTO_TESTS: &str = "perfetto::";
 
-/// Runs the steps named in `only`, all but the rare ones if it is empty. The step `tools` always
-/// runs.
+/// Runs the steps named in `only`, or all but the rare ones; the step `tools` always runs.
 pub(crate) fn run(only: &[String], install: bool) -> Result<()> {
     let only = &if only.is_empty() { usual() } else { only.to_vec() };
     let is_wanted = |name: &&str| only.iter().any(|only| only == name);
@@ -315,13 +312,16 @@ fn reproduce_test_data() -> Result<()> {
 fn test_features(skipped: &mut Vec<String>) -> Result<()> {
     // In the whole workspace, so that dependencies are those that are built already.
     let all = ["test", "--locked", "--workspace", "--no-fail-fast", "--features", FEATURES];
-    let tests = ["bridge", "bridge_targets", "fork_locks"].map(|test| ["--test", test]);
-    cargo_test(&[&all[..], tests.as_flattened()].concat(), skipped)?;
+    // Without the feature that it names, a file is empty, or a part of it is.
+    let mut tests = workspace::entries(workspace::root().join("protolog-rt/tests"));
+    tests.retain(|it| fs::read_to_string(it).is_ok_and(|text| text.contains("feature = \"")));
+    let tests = tests.iter().filter_map(|it| it.file_stem()?.to_str());
+    let tests: Vec<&str> = tests.flat_map(|test| ["--test", test]).collect();
+    cargo_test(&[&all[..], &tests].concat(), skipped)?;
     cargo_test(&[&all[..], &["--doc", "bridge"]].concat(), skipped)
 }
 
-/// Lints all with all features, and then the libraries without those of other loggers: what there
-/// is only then lies in them.
+/// Lints all with all features, and then the libraries alone, without those of other loggers.
 fn lint() -> Result<()> {
     let clippy = ["clippy", "--locked", "--workspace"];
     let all = ["--all-targets", "--features", FEATURES, "--", "-D", "warnings"];
