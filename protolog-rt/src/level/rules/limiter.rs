@@ -166,6 +166,7 @@ pub(super) fn take(buckets: [u32; 2]) -> Result<(), (u64, Refused)> {
 
 /// Takes a token from each bucket, or from none: that of the first one is put back if the second
 /// one refuses.
+#[inline]
 fn from_both(
     [first, second]: [u32; 2],
     take: impl Fn(u32, &'static Bucket) -> bool,
@@ -182,6 +183,7 @@ fn from_both(
     has_both
 }
 
+#[inline]
 fn bucket(number: u32) -> Option<&'static Bucket> {
     if let Some(index) = number.checked_sub(MAX_BUCKETS) {
         return RUN_TIME.get(index as usize);
