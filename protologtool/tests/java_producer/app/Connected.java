@@ -98,6 +98,9 @@ public final class Connected {
             case "notice" -> {
                 return String.valueOf(ProtoLogProducer.status().notice());
             }
+            case "status" -> {
+                return String.valueOf(ProtoLogProducer.status());
+            }
             case "lost" -> {
                 return String.valueOf(ProtoLogProducer.status().lost());
             }
