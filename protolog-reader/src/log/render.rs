@@ -33,6 +33,24 @@ impl<'a> Values<'a> {
         in_order(self)
     }
 
+    /// As [`Self::args`] to `to`, in the place of what it has; false where the text is not just the
+    /// template's own texts and these values in turn, each as its conversion says: where there is
+    /// no template, where values are missing or left over, and where the text is a guess or was cut
+    /// off.
+    pub fn fill(&self, to: &mut Vec<Arg<'a>>) -> bool {
+        to.clear();
+        let Some(message) = self.message.filter(|_| !self.is_guess && !self.is_cut) else {
+            return false;
+        };
+        let plan = message.plan();
+        if plan.counts != counts(&self.args) {
+            return false;
+        }
+        let mut picker = Picker::new(self);
+        to.extend(plan.conversions().filter_map(|it| picker.take(it.verb.kind())));
+        true
+    }
+
     /// The values of the arguments that have names, in the order of the template; none of a message
     /// that is a guess, or whose values are not just those that its template takes.
     pub fn fields(&self) -> Vec<(&'a str, Arg<'a>)> {

@@ -28,7 +28,8 @@
 //!
 //! Invariant: the pieces of a template and the texts of its arguments, put together, are what
 //! `read-log` prints: where they would not be (missing or extra values, a message in no
-//! dictionary), the whole text stands in the columns.
+//! dictionary), the whole text stands in the columns. The reader says which they are, so that no
+//! other text is put together; builds for tests compare all of them.
 
 mod requests;
 mod template;
@@ -149,25 +150,38 @@ struct Columns<'a> {
     /// The item from which on the wall clock is so far from the trace's, and the wall clock's time
     /// at the start by that.
     wall: Vec<(u64, i64)>,
-    room: Room,
+    room: Room<'a>,
 }
 
 /// Memory that each message uses again.
 #[derive(Default)]
-struct Room {
-    /// The text of the message.
-    whole: String,
-    /// The text of an argument.
-    arg: String,
+struct Room<'a> {
+    args: Vec<Arg<'a>>,
+    text: String,
     codes: Vec<u64>,
 }
 
 /// A message, with its template taken apart.
 struct PageMessage {
-    /// Texts between the conversions, one more than these.
+    /// Texts between the conversions, one more than these; of a text that is no template one,
+    /// which is empty.
     pieces: Vec<String>,
-    conversions: Vec<Conversion>,
+    /// None of a text that is no template.
+    conversions: Option<Vec<Conversion>>,
     json: Value,
+}
+
+impl PageMessage {
+    /// The text that a page makes of these values, put together here to be compared.
+    fn text(&self, args: &[Arg<'_>]) -> String {
+        let mut all = self.pieces[0].clone();
+        let conversions = self.conversions.iter().flatten();
+        for ((arg, conversion), piece) in args.iter().zip(conversions).zip(&self.pieces[1..]) {
+            render_one(&mut all, conversion, *arg).expect("a string takes every write");
+            all.push_str(piece);
+        }
+        all
+    }
 }
 
 impl<'a> Columns<'a> {
@@ -205,9 +219,7 @@ impl<'a> Columns<'a> {
         self.begin(entry.time(), entry.thread());
         let values = entry.values();
         let index = self.message(&values);
-        self.room.whole.clear();
-        values.write(&mut self.room.whole, Rendering::Full).expect("a string takes every write");
-        let has_codes = self.codes(index, &values).is_some();
+        let has_codes = self.codes(index, &values);
         let stack = entry.stack_trace();
         let mut flags = if entry.time_is_guess() { GUESSED } else { 0 };
         if let Some(stack) = stack {
@@ -221,7 +233,9 @@ impl<'a> Columns<'a> {
             }
         } else {
             flags |= WHOLE;
-            let text = self.texts.index(&self.room.whole);
+            self.room.text.clear();
+            values.write(&mut self.room.text, Rendering::Full).expect("a string takes every write");
+            let text = self.texts.index(&self.room.text);
             varint(&mut self.args, text);
         }
         varint(&mut self.heads, (index as u64) << 4 | flags << 1);
@@ -321,14 +335,16 @@ impl<'a> Columns<'a> {
         let group = self.group(values);
         let template = message.map_or_else(String::new, |message| message.template().to_owned());
         let known = message.and_then(|message| Template::parse(message.template()).ok());
-        let (pieces, conversions) = known
-            .map_or_else(|| (vec![String::new()], Vec::new()), |template| take_apart(&template));
+        let (pieces, conversions) = match known.as_ref().map(take_apart) {
+            Some((pieces, conversions)) => (pieces, Some(conversions)),
+            None => (vec![String::new()], None),
+        };
         let id = format!("{:016x}", values.message_id());
         let mut json = json!({
             "id": id,
             "template": if message.is_some() { template } else { format!("#{id}") },
             "pieces": pieces,
-            "verbs": conversions.iter().map(|it| verb_letter(it.verb)).collect::<String>(),
+            "verbs": conversions.iter().flatten().map(|it| verb_letter(it.verb)).collect::<String>(),
             "level": values.level().map(|level| level.letter().to_string()),
             "group": group,
             "location": message.map_or("", |message| &message.location),
@@ -356,35 +372,35 @@ impl<'a> Columns<'a> {
         index
     }
 
-    /// Finds the codes of the arguments; none unless they make the whole text.
-    fn codes(&mut self, index: usize, values: &Values<'_>) -> Option<()> {
+    /// Finds the codes of the arguments; false unless they make the whole text.
+    fn codes(&mut self, index: usize, values: &Values<'a>) -> bool {
         let (message, texts) = (&self.parsed[index], &mut self.texts);
-        let Room { whole, arg: text, codes } = &mut self.room;
-        let args = values.args();
-        if values.message().is_none() || args.len() != message.conversions.len() {
-            return None;
-        }
+        let Room { args, text, codes } = &mut self.room;
+        let Some(conversions) = message.conversions.as_ref().filter(|_| values.fill(args)) else {
+            return false;
+        };
+        debug_assert_eq!(message.text(args), values.text(Rendering::Full));
         codes.clear();
-        let mut rest = whole.strip_prefix(&*message.pieces[0])?;
-        let each = args.iter().zip(&message.conversions).zip(&message.pieces[1..]);
-        for ((arg, conversion), piece) in each {
-            text.clear();
-            render_one(text, conversion, *arg).ok()?;
-            rest = rest.strip_prefix(&**text)?.strip_prefix(&**piece)?;
-            let is_plain = conversion.is_bare() && conversion.verb == Verb::Decimal;
+        codes.extend(args.iter().zip(conversions).map(|(arg, conversion)| {
             let integer = match *arg {
                 Arg::Int(value) => Some(value),
                 Arg::Uint(value) => i64::try_from(value).ok(),
+                Arg::Str(text) if conversion.is_bare() => return texts.index(text) << 1,
                 _ => None,
             };
-            codes.push(match integer {
+            let is_plain = conversion.is_bare() && conversion.verb == Verb::Decimal;
+            match integer {
                 Some(value) if is_plain && value.unsigned_abs() <= GREATEST as u64 => {
                     zigzag(value) << 1 | 1
                 }
-                _ => texts.index(text) << 1,
-            });
-        }
-        rest.is_empty().then_some(())
+                _ => {
+                    text.clear();
+                    render_one(text, conversion, *arg).expect("a string takes every write");
+                    texts.index(text) << 1
+                }
+            }
+        }));
+        true
     }
 
     /// Looks whether the columns so far fit, before they take more memory.
