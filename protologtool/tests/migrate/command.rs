@@ -78,6 +78,29 @@ fn targets_that_differ_have_groups_that_differ() {
     );
 }
 
+/// Names of variants in comments and tags of the enum are none of its own.
+#[test]
+fn groups_of_an_enum_that_is_there_are_its_variants() {
+    let root = "mod net;\nmod disk;\n\n#[derive(protolog_rt::ProtoLogGroup)]\npub(crate) enum LogGroup {\n    /// As Net, but of the Disk.\n    #[protolog(tag = \"Disk, Net\")]\n    Other,\n    /// Calls of Net, not Disk.\n    Net // or Disk\n}\n";
+    let system = project(&[("src/lib.rs", root), ("src/net.rs", CALLS), ("src/disk.rs", CALLS)]);
+    assert_eq!(migrate(&system, &["--from", "log", "--apply", "src"]), Exit::Done);
+    assert!(system.text("src/net.rs").unwrap().contains("LogGroup::Net, \"sent"));
+    assert!(system.text("src/disk.rs").unwrap().contains("LogGroup::Disk, \"sent"));
+    let text = system.text("src/lib.rs").unwrap();
+    assert!(text.contains("    Net, // or Disk\n    Disk,\n}"), "{text}");
+}
+
+#[test]
+fn numbers_in_targets_that_differ_stay_apart() {
+    let calls = "fn f() {\n    log::info!(target: \"1 2 3\", \"x\");\n    log::info!(target: \"12 3\", \"y\");\n    log::info!(target: \"http 1.1\", \"z\");\n}\n";
+    let system = project(&[("src/lib.rs", calls)]);
+    assert_eq!(migrate(&system, &["--from", "log", "--apply", "src"]), Exit::Done);
+    let text = system.text("src/lib.rs").unwrap();
+    for expected in ["Group1_2_3, \"x\"", "Group12_3, \"y\"", "Http1_1, \"z\""] {
+        assert!(text.contains(expected), "{text}");
+    }
+}
+
 #[test]
 fn paths_that_are_not_there_are_named() {
     let system = project(&[("src/lib.rs", CALLS)]);

@@ -291,11 +291,10 @@ pub(super) fn may_call(bytes: &[u8], library: SourceLibrary) -> bool {
             .any(|name| memchr::memmem::find(bytes, format!("{name}!").as_bytes()).is_some())
 }
 
-/// Whether a file has an item of this name, by its tokens.
-pub(super) fn enum_body(tokens: &FileTokens, name: &str) -> Option<Range<usize>> {
+/// The body of the enum of this name.
+pub(super) fn enum_body<'t>(tokens: &'t FileTokens, name: &str) -> Option<&'t Group> {
     let at = tokens.trees.windows(2).position(|pair| {
         word(pair.first()).as_deref() == Some("enum") && word(pair.last()).as_deref() == Some(name)
     })?;
-    let body = tokens.trees[at..].iter().find_map(|tree| group(Some(tree), Delimiter::Brace))?;
-    Some(tokens.spans.of_group(body))
+    tokens.trees[at..].iter().find_map(|tree| group(Some(tree), Delimiter::Brace))
 }

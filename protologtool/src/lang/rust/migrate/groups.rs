@@ -1,15 +1,19 @@
 //! The groups of the calls that move: the one that is given, or an enum with a variant for each
 //! module, which stands in the crate's root.
 
-use super::super::tokens::FileTokens;
+use super::super::tokens::{
+    FileTokens, content, group, is_punct, is_word, plain, split_at_commas, word,
+};
 use super::find::enum_body;
 use super::imports::{Imports, indent, line_end};
 use crate::lang::migration::{Migration, MoveChoice};
 use crate::rewrite::Edit;
 use crate::source::Source;
 use crate::system::System;
+use proc_macro2::{Delimiter, Group, TokenTree};
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::ops::Range;
 use std::path::PathBuf;
 
 /// The groups of a crate.
@@ -23,10 +27,36 @@ pub(super) struct CrateGroups {
     krate: String,
     /// The file of the crate's root, and whether it is an input.
     root: Option<(PathBuf, bool)>,
-    /// The enum in the root, where it is there: its body, and its text.
-    known: Option<(std::ops::Range<usize>, String)>,
+    /// The enum in the root, where it is there.
+    known: Option<KnownEnum>,
     /// The variants that calls name.
     used: BTreeMap<String, UsedVariant>,
+}
+
+/// An enum that is there.
+struct KnownEnum {
+    body: Range<usize>,
+    variants: Vec<KnownVariant>,
+    /// The end of the last variant, of its comma if it has one.
+    end: usize,
+    needs_comma: bool,
+}
+
+impl KnownEnum {
+    fn of(tokens: &FileTokens, body: &Group) -> Self {
+        let range = tokens.spans.of_group(body);
+        let trees = content(body);
+        let last = trees.last();
+        let end = last.map_or(range.start + 1, |last| tokens.spans.of(last).end);
+        let needs_comma = last.is_some() && !is_punct(last, ',');
+        Self { body: range, variants: variants(&trees), end, needs_comma }
+    }
+}
+
+/// A variant of an enum that is there.
+struct KnownVariant {
+    name: String,
+    tag: Option<String>,
 }
 
 /// A variant of the enum.
@@ -54,12 +84,10 @@ impl CrateGroups {
         if let (Some((root, _)), None) = (&root, &variant) {
             let bytes = system.read(root).unwrap_or_default();
             let tokens = FileTokens::of(&bytes);
-            let body = tokens.ok().and_then(|tokens| enum_body(&tokens, &name));
-            super::super::tokens::forget();
-            known = body.map(|body| {
-                let text = String::from_utf8_lossy(&bytes[body.clone()]).into_owned();
-                (body, text)
+            known = tokens.ok().and_then(|tokens| {
+                enum_body(&tokens, &name).map(|body| KnownEnum::of(&tokens, body))
             });
+            super::super::tokens::forget();
         }
         Self { path, name, variant, krate, root, known, used: BTreeMap::new() }
     }
@@ -103,8 +131,7 @@ impl CrateGroups {
             let variant = all.next().unwrap_or_default();
             let given = match (self.used.get(&variant), &self.known) {
                 (Some(used), _) => Some(used.tag.clone()),
-                (None, Some((_, text))) if has_word(text, &variant) => Some(tag_of(text, &variant)),
-                _ => None,
+                (None, _) => self.known(&variant).map(|known| known.tag.clone()),
             };
             let is_tag = |other: &str| other.eq_ignore_ascii_case(&tag);
             match given {
@@ -122,13 +149,18 @@ impl CrateGroups {
         }
     }
 
+    /// The variant of this name of the enum that is there.
+    fn known(&self, name: &str) -> Option<&KnownVariant> {
+        self.known.as_ref()?.variants.iter().find(|known| known.name == name)
+    }
+
     /// The edit that makes the enum, or adds to it.
     pub(super) fn edit(&self, source: &Source, imports: &Imports) -> Option<Edit> {
         if self.used.is_empty() {
             return None;
         }
         let end = line_end(source);
-        let Some((body, text)) = &self.known else {
+        let Some(known) = &self.known else {
             let at = imports.head_end;
             let text = self.declaration().replace('\n', end);
             let is_start = source.text(0..at).trim().is_empty() || indent_only(source, at);
@@ -136,25 +168,25 @@ impl CrateGroups {
                 if is_start { format!("{text}{end}{end}") } else { format!("{end}{end}{text}") };
             return Some(Edit { range: at..at, text });
         };
-        let missing: Vec<_> = self.used.iter().filter(|(name, _)| !has_word(text, name)).collect();
+        let missing = self.used.iter().filter(|(name, _)| self.known(name).is_none());
+        let missing: Vec<_> = missing.collect();
         if missing.is_empty() {
             return None;
         }
-        let close = body.end - 1;
-        let before = source.text(body.start + 1..close);
-        let last = before.trim_end();
-        let at = body.start + 1 + last.len();
-        let comma = if last.ends_with(',') || last.is_empty() { "" } else { "," };
+        let KnownEnum { ref body, end: last, needs_comma, .. } = *known;
+        // Comments behind the last variant stay before the new ones.
+        let behind = source.text(last..body.end - 1);
+        let comments = behind.trim_end();
         let margin = indent(source, body.start) + "    ";
-        let mut text = comma.to_owned();
+        let mut text = if needs_comma { "," } else { "" }.to_owned() + comments;
         for (name, variant) in missing {
             let attributes = attributes(variant, &format!("{end}{margin}"));
             let _ = write!(text, "{end}{margin}{attributes}{name},");
         }
-        if !before[last.len()..].contains('\n') {
+        if !behind[comments.len()..].contains('\n') {
             text += end;
         }
-        Some(Edit { range: at..at, text })
+        Some(Edit { range: last..last + comments.len(), text })
     }
 
     fn declaration(&self) -> String {
@@ -178,8 +210,7 @@ impl CrateGroups {
             .root
             .as_ref()
             .map_or("the crate's root".to_owned(), |(root, _)| format!("`{}`", root.display()));
-        let missing =
-            |name: &&String| self.known.as_ref().is_none_or(|(_, text)| !has_word(text, name));
+        let missing = |name: &&String| self.known(name).is_none();
         let names: Vec<&str> = self.used.keys().filter(missing).map(String::as_str).collect();
         if !names.is_empty() {
             migration.steps.push(format!(
@@ -203,31 +234,43 @@ fn indent_only(source: &Source, at: usize) -> bool {
     source.text(line.start..at).trim().is_empty()
 }
 
-fn has_word(text: &str, word: &str) -> bool {
-    text.split(|char: char| !char.is_alphanumeric() && char != '_').any(|known| known == word)
+/// The variants of an enum. Comments are none, whatever they name.
+fn variants(trees: &[TokenTree]) -> Vec<KnownVariant> {
+    let read = |part: &&[TokenTree]| {
+        let (mut at, mut tag) = (0, None);
+        while is_punct(part.get(at), '#') {
+            tag = tag.or(group(part.get(at + 1), Delimiter::Bracket).and_then(tag_in));
+            at += 2;
+        }
+        Some(KnownVariant { name: plain(&word(part.get(at))?).to_owned(), tag })
+    };
+    split_at_commas(trees).iter().filter_map(read).collect()
 }
 
-/// Returns the tag that the text of an enum's body gives a variant.
-fn tag_of(body: &str, variant: &str) -> Option<String> {
-    let is_part = |char: char| char.is_alphanumeric() || char == '_';
-    let (at, _) = body.match_indices(variant).find(|(at, _)| {
-        let (before, after) = (&body[..*at], &body[at + variant.len()..]);
-        !before.ends_with(is_part) && !after.starts_with(is_part) && !before.ends_with('"')
-    })?;
-    // From the end of the variant before it.
-    let before = &body[..at];
-    let own = &before[before.rfind(',').map_or(0, |comma| comma + 1)..];
-    let (_, tag) = own.split_once("tag = \"")?;
-    Some(tag.split('"').next()?.to_owned())
+/// The tag in an attribute, `protolog(tag = "net")`.
+fn tag_in(attribute: &Group) -> Option<String> {
+    let trees = content(attribute);
+    is_word(trees.first(), "protolog").then_some(())?;
+    let inner = content(group(trees.get(1), Delimiter::Parenthesis)?);
+    let parts = split_at_commas(&inner);
+    let given = parts.iter().find(|part| is_word(part.first(), "tag"))?.get(2)?;
+    syn::parse_str::<syn::LitStr>(&given.to_string()).ok().map(|text| text.value())
 }
 
-/// A name as a variant has it: `NetHttp` of `net::http` and `net_http`.
+/// A name as a variant has it: `NetHttp` of `net::http` and `net_http`, `Http1_1` of `http 1.1`.
 pub(super) fn camel_case(name: &str) -> String {
     let parts = name.split(|char: char| !char.is_alphanumeric()).filter(|part| !part.is_empty());
-    let words = parts.map(|part| {
+    let mut name = String::new();
+    for part in parts {
         let mut chars = part.chars();
-        chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
-    });
-    let name: String = words.collect();
+        let first = chars.next().into_iter().flat_map(char::to_uppercase);
+        // Numbers that are apart stay so.
+        if name.ends_with(|it: char| it.is_ascii_digit())
+            && part.starts_with(|it: char| it.is_ascii_digit())
+        {
+            name.push('_');
+        }
+        name.extend(first.chain(chars));
+    }
     if syn::parse_str::<syn::Ident>(&name).is_ok() { name } else { format!("Group{name}") }
 }
