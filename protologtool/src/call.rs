@@ -16,6 +16,8 @@ pub struct Call<S> {
     pub group: usize,
     /// The template's text; [`Checked`] accepts it with these arguments.
     pub template: Text,
+    /// The list of the arguments' names, see [`protolog_core::ArgumentNames`].
+    pub names: String,
     /// The expression that gives the template.
     pub template_range: Range<usize>,
     /// The arguments after the template, without comments around them.
@@ -235,11 +237,21 @@ impl Text {
             return;
         }
         removed.sort_unstable();
-        let is_kept = |at: usize| removed.binary_search(&at).is_err();
+        self.retain(|at| removed.binary_search(&at).is_err());
+    }
+
+    /// Takes parts out.
+    pub fn remove(&mut self, parts: &[Range<usize>]) {
+        self.retain(|at| !parts.iter().any(|part| part.contains(&at)));
+    }
+
+    /// Keeps the characters at the places of which `is_kept` is true.
+    fn retain(&mut self, is_kept: impl Fn(usize) -> bool) {
         let value = self.value.char_indices().filter(|(at, _)| is_kept(*at));
-        self.value = value.map(|(_, char)| char).collect();
+        let value = value.map(|(_, char)| char).collect();
         let origins = self.origins.iter().enumerate().filter(|(at, _)| is_kept(*at));
         self.origins = origins.map(|(_, origin)| *origin).collect();
+        self.value = value;
     }
 
     /// Moves all places in the source by `map`.

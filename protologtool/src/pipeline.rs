@@ -375,7 +375,7 @@ fn rewrite<L: Language>(
         warnings.extend(lint(call, &template, &source));
         let group = &groups.list()[call.group];
         let place_in_ids = language.place_in_ids(&place, call);
-        let names = language.argument_names(call);
+        let names = &*call.names;
         let id = language.ids(*ids).id(place_in_ids, (template.text(), names), call.level, group);
         if let Some(shown) = &mut shown {
             shown.push(ShownCall::of(call, id, (&template, names)));

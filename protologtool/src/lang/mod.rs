@@ -24,8 +24,8 @@ use crate::rewrite::{Edit, PlanBuilder};
 pub use crate::source::Kind;
 use crate::source::Source;
 use crate::system::System;
-use jvm::SPAN;
 use jvm::rivals::{self, Rival, RivalKind, Rivals, TYPES_OF_KOTLIN};
+use jvm::span_methods;
 use jvm::wrapper::{Wrapper, Wrappers};
 use protolog_core::{Level, Template};
 use std::fmt;
@@ -64,9 +64,8 @@ impl<'a> Inputs<'a> {
             ["invoke", "toInt", "toLong", "toShort", "toByte", "toBoolean", "toDouble", "toFloat"];
         let simple = |class: &str| class.rsplit('.').next().unwrap_or(class).to_owned();
         let methods = Level::ALL.into_iter().map(|level| level.method().to_owned());
-        let others =
-            OTHERS.iter().chain(&[SPAN]).chain(&TYPES_OF_KOTLIN).map(|name| (*name).to_owned());
-        let mut names: Vec<String> = methods.chain(others).collect();
+        let others = OTHERS.iter().chain(&TYPES_OF_KOTLIN).copied().chain(span_methods());
+        let mut names: Vec<String> = methods.chain(others.map(str::to_owned)).collect();
         names.extend([simple(java.protolog()), simple(groups.class())]);
         names.extend(groups.list().iter().map(|group| group.name.clone()));
         names.retain(|name| !name.is_empty());
@@ -176,12 +175,6 @@ pub trait Language: Sync {
     fn place_in_ids<'c>(&self, place: &'c str, call: &'c Call<Self::Shape>) -> &'c str {
         let _ = call;
         place
-    }
-
-    /// The list of the names that a call gives its arguments, see [`protolog_core::ArgumentNames`].
-    fn argument_names<'c>(&self, call: &'c Call<Self::Shape>) -> &'c str {
-        let _ = call;
-        ""
     }
 
     /// The scheme of ids, where the run asks for `ids`.

@@ -65,7 +65,8 @@ fn around(trace: &Path) -> Vec<String> {
     log.entries().map(|entry| text(&entry)).collect()
 }
 
-const WAYS: [&str; 7] = ["nested", "off", "order", "elsewhere", "thrown", "deep", "long"];
+const WAYS: [&str; 9] =
+    ["nested", "off", "levels", "names", "order", "elsewhere", "thrown", "deep", "long"];
 
 #[test]
 fn spans_are_recorded_as_they_are_written() {
@@ -87,10 +88,18 @@ fn spans_are_recorded_rewritten() {
 
 fn check(dir: &Path, out: &str, err: &str, evaluated: u64) {
     let trace = |name: &str| dir.join(name).with_extension("pftrace");
-    assert_eq!(out, "true\nfalse\n");
+    assert_eq!(out, "true\nfalse\ntrue\n");
+    names(&trace("names"));
     nested(&trace("nested"));
     assert_eq!(slices(&trace("off")), [format!("0 on {DISK} 1={evaluated}")]);
     let net = |lines: &[&str]| lines.iter().map(|it| format!("{it} {NET}")).collect::<Vec<_>>();
+    let levels = ["0 debug|1=1", "1 info", "2 warn", "3 error", "4 wtf"];
+    let of = |it: &str| match it.split_once('|') {
+        Some((name, arguments)) => format!("{name} {NET} {arguments}"),
+        None => format!("{it} {}", if it.ends_with("warn") { DISK } else { NET }),
+    };
+    assert_eq!(slices(&trace("levels")), levels.map(of));
+    assert_eq!(around(&trace("levels")), [""; 0]);
     let expected = ["0 outer", "1 inner", "2 innermost", "0 next", "1 deeper"];
     assert_eq!(slices(&trace("order")), net(&expected));
     let expected = ["outer|in outer", "next:deeper|in deeper", "|in none", "|still in none"];
@@ -116,6 +125,28 @@ fn check(dir: &Path, out: &str, err: &str, evaluated: u64) {
     assert!(lines[0].ends_with("ä… 2=s 3=3") && lines[0].len() < 2_048, "{}", lines[0]);
     let cut: Vec<&str> = lines[1].split(" 2=").collect();
     assert!(cut.len() == 2 && cut.iter().all(|it| it.ends_with("ä…") && it.len() > 500), "{cut:?}");
+}
+
+/// Names are in spans and in messages, whose texts are as without.
+fn names(trace: &Path) {
+    let expected = [
+        format!("0 request {NET} path=/a 2=7 done-part=0.5"),
+        format!("1 at {NET} 1=100% is-last=true"),
+    ];
+    assert_eq!(slices(trace), expected);
+    let request = "request{path=/a 2=7 done-part=0.5}";
+    let expected = [
+        format!("{request}|sent 12 of 20 to example"),
+        format!("{request}:at{{1=100% is-last=true}}|no name 5%(x)"),
+    ];
+    assert_eq!(around(trace), expected);
+    let trace = trace.to_str().unwrap();
+    let shown = tool(&["read-log", "--format", "json", "--arg", "bytes=12", trace]).stdout;
+    assert_eq!(shown.lines().count(), 1, "{shown}");
+    assert!(shown.contains("sent 0012 of 20 to example"), "{shown}");
+    assert!(shown.contains(r#""fields":{"bytes":12,"host":"example"}"#), "{shown}");
+    let spans = tool(&["read-log", "--spans", "--span", "request.path=/a", trace]).stdout;
+    assert!(spans.contains("path=/a"), "{spans}");
 }
 
 fn nested(trace: &Path) {

@@ -19,10 +19,11 @@ import java.util.Objects;
  * The log methods that applications call: {@code ProtoLog.d(NET, "sent %d bytes to %s", n, host);}.
  *
  * <p>A template is a constant with {@code %b %d %o %x %f %e %g %s}, each with optional zero
- * padding, width and precision ({@code %04d}, {@code %8.3f}), and {@code %%}. An exception behind
- * the arguments is written with its stack trace and causes. The tool turns each call into one of
- * {@link ProtoLogImpl} and moves the text to a dictionary; a call that it has not seen comes here:
- * it takes longer, and its trace says the same.
+ * padding, width and precision ({@code %04d}, {@code %8.3f}), and {@code %%}. A name in parentheses
+ * is that of the argument, as in {@code sent %(bytes)d to %(host)s}; the text is the same without.
+ * An exception behind the arguments is written with its stack trace and causes. The tool turns each
+ * call into one of {@link ProtoLogImpl} and moves the text to a dictionary; a call that it has not
+ * seen comes here: it takes longer, and its trace says the same.
  *
  * <p>Messages go to the {@link Session}s that record their group, and to standard error where the
  * group is printed. Nothing has to be set up before the first call.
@@ -71,17 +72,32 @@ public final class ProtoLog {
      * Where nobody records it, {@link Span#none} comes back.
      */
     public static Span span(IProtoLogGroup group, String template, Object... args) {
-        if (!isEnabled(group, LogLevel.INFO)) {
-            return Span.none();
-        }
-        try {
-            Call call = UnprocessedCall.begin(LogLevel.INFO, group, template, args);
-            return call == null ? Span.none() : call.beginSpan();
-        } catch (RuntimeException | Error e) {
-            // Out of memory or of stack: the span is lost, the application goes on.
-            Routing.lose(group, LogLevel.INFO, LossCause.BUFFER_FULL);
-            return Span.none();
-        }
+        return span(LogLevel.INFO, group, template, args);
+    }
+
+    /** Begins a span as {@link #span} does, at level VERBOSE. */
+    public static Span spanV(IProtoLogGroup group, String template, Object... args) {
+        return span(LogLevel.VERBOSE, group, template, args);
+    }
+
+    /** Begins a span as {@link #span} does, at level DEBUG. */
+    public static Span spanD(IProtoLogGroup group, String template, Object... args) {
+        return span(LogLevel.DEBUG, group, template, args);
+    }
+
+    /** Begins a span as {@link #span} does, at level WARN. */
+    public static Span spanW(IProtoLogGroup group, String template, Object... args) {
+        return span(LogLevel.WARN, group, template, args);
+    }
+
+    /** Begins a span as {@link #span} does, at level ERROR. */
+    public static Span spanE(IProtoLogGroup group, String template, Object... args) {
+        return span(LogLevel.ERROR, group, template, args);
+    }
+
+    /** Begins a span as {@link #span} does, at level WTF. */
+    public static Span spanWtf(IProtoLogGroup group, String template, Object... args) {
+        return span(LogLevel.WTF, group, template, args);
     }
 
     /**
@@ -210,6 +226,21 @@ public final class ProtoLog {
         } catch (RuntimeException | Error e) {
             // Out of memory or of stack: the message is lost, the application goes on.
             Routing.lose(group, level, LossCause.BUFFER_FULL);
+        }
+    }
+
+    /** Begins a span at any level. */
+    private static Span span(LogLevel level, IProtoLogGroup group, String template, Object[] args) {
+        if (!isEnabled(group, level)) {
+            return Span.none();
+        }
+        try {
+            Call call = UnprocessedCall.begin(level, group, template, args);
+            return call == null ? Span.none() : call.beginSpan();
+        } catch (RuntimeException | Error e) {
+            // Out of memory or of stack: the span is lost, the application goes on.
+            Routing.lose(group, level, LossCause.BUFFER_FULL);
+            return Span.none();
         }
     }
 

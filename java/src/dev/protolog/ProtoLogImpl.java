@@ -65,16 +65,32 @@ public final class ProtoLogImpl extends TwoArgumentCalls {
 
     /** Begins the span of message {@code id}, as {@link #v}, at level INFO. */
     public static Span span(IProtoLogGroup group, long id, long mask, Object... args) {
-        if (!Routing.isEnabled(group, LogLevel.INFO)) {
-            return Span.none();
-        }
-        try {
-            Object[] values = MessageText.values(args);
-            return Call.begin(group, LogLevel.INFO, id, mask).addAll(mask, values).beginSpan();
-        } catch (RuntimeException | Error e) {
-            Routing.lose(group, LogLevel.INFO, LossCause.BUFFER_FULL);
-            return Span.none();
-        }
+        return span(LogLevel.INFO, group, id, mask, args);
+    }
+
+    /** As {@link #span}, at level VERBOSE. */
+    public static Span spanV(IProtoLogGroup group, long id, long mask, Object... args) {
+        return span(LogLevel.VERBOSE, group, id, mask, args);
+    }
+
+    /** As {@link #span}, at level DEBUG. */
+    public static Span spanD(IProtoLogGroup group, long id, long mask, Object... args) {
+        return span(LogLevel.DEBUG, group, id, mask, args);
+    }
+
+    /** As {@link #span}, at level WARN. */
+    public static Span spanW(IProtoLogGroup group, long id, long mask, Object... args) {
+        return span(LogLevel.WARN, group, id, mask, args);
+    }
+
+    /** As {@link #span}, at level ERROR. */
+    public static Span spanE(IProtoLogGroup group, long id, long mask, Object... args) {
+        return span(LogLevel.ERROR, group, id, mask, args);
+    }
+
+    /** As {@link #span}, at level WTF. */
+    public static Span spanWtf(IProtoLogGroup group, long id, long mask, Object... args) {
+        return span(LogLevel.WTF, group, id, mask, args);
     }
 
     /** The span of a processed call that is off. */
@@ -223,6 +239,19 @@ public final class ProtoLogImpl extends TwoArgumentCalls {
     /** The exception behind the arguments; null is none. */
     public static Thrown t(Throwable value) {
         return Thrown.of(value);
+    }
+
+    private static Span span(LogLevel level, IProtoLogGroup group, long id, long mask, Object[] args) {
+        if (!Routing.isEnabled(group, level)) {
+            return Span.none();
+        }
+        try {
+            Object[] values = MessageText.values(args);
+            return Call.begin(group, level, id, mask).addAll(mask, values).beginSpan();
+        } catch (RuntimeException | Error e) {
+            Routing.lose(group, level, LossCause.BUFFER_FULL);
+            return Span.none();
+        }
     }
 
     private static void log(LogLevel level, IProtoLogGroup group, long id, long mask, Object[] args) {

@@ -60,6 +60,8 @@ final class SpansTest {
         long bytes = threads.getCurrentThreadAllocatedBytes() - before;
         check("bytes for spans that are off: " + bytes, bytes < ROUNDS, true);
         check("one that is not rewritten", ProtoLog.span(Group.BRIDGE, "off %d", 1), Span.none());
+        check("verbose", ProtoLog.spanV(Group.BRIDGE, "off %d", 1), Span.none());
+        check("debug", ProtoLogImpl.spanD(Group.BRIDGE, ID, 1, 1L), Span.none());
     }
 
     /** Wherever the stack ends, no call throws once it has begun, and later spans are as ever. */

@@ -45,6 +45,7 @@ mod looks;
 mod marks;
 pub(crate) mod meaning;
 pub(crate) mod migrate;
+mod named;
 mod names;
 mod newer;
 pub(crate) mod outline;

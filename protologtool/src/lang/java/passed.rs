@@ -139,6 +139,7 @@ impl MemberCalls<'_, '_, '_> {
         let mut combined = Text::at(&wrapper.before, template.start_byte());
         combined.append(own);
         combined.append(Text::at(&wrapper.after, template.start_byte()));
+        let (combined, names) = self.without_names(combined).map_err(|problem| vec![problem])?;
         let args: Vec<_> = rest.iter().map(Node::byte_range).collect();
         // The tag, which the template has now, goes with it.
         let template_range = all[0].start_byte()..template.end_byte();
@@ -148,8 +149,7 @@ impl MemberCalls<'_, '_, '_> {
         let checked =
             Checked { source, text: &combined, range: &range, args: &args, may_have_exception };
         let has_exception = checked.has_exception(&self.fitting(checked, rest, call)?);
-        let fixed = all.len() - rest.len();
-        let written = call.class_range();
+        let (fixed, written) = (all.len() - rest.len(), call.class_range());
         let group = &self.groups.list()[wrapper.group].name;
         let forms = self.forms(candidate, rest, fixed);
         let shape = JavaShape {
@@ -166,6 +166,7 @@ impl MemberCalls<'_, '_, '_> {
             level: wrapper.level,
             group: wrapper.group,
             template: combined,
+            names,
             template_range,
             args,
             has_exception,

@@ -186,12 +186,11 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
         }
         let mut problems = Vec::new();
         let group_position = keep(self.group(*group, call), &mut problems);
-        let text = keep(self.template(*template, call), &mut problems);
+        let text = keep(self.named_template(*template, call), &mut problems);
         let place = keep(self.place_of(call, candidate), &mut problems);
-        let array = self.no_array(rest, call).err();
+        let (mut has_exception, array) = (false, self.no_array(rest, call).err());
         let args: Vec<_> = rest.iter().map(Node::byte_range).collect();
-        let mut has_exception = false;
-        if let Some(text) = &text {
+        if let Some((text, _)) = &text {
             let (source, range) = (self.unit.text(), &template.byte_range());
             let may_have_exception = !self.is_span(candidate) && self.is_exception(rest, call);
             let checked = Checked { source, text, range, args: &args, may_have_exception };
@@ -206,19 +205,20 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
         }
         problems.extend(array);
         match (group_position, text, place) {
-            (Some(group_position), Some(text), Some((context, wrapped))) if problems.is_empty() => {
+            (Some(position), Some((text, names)), Some(place)) if problems.is_empty() => {
                 let (invocation, class, group) = (call, call.class_range(), group.byte_range());
                 let forms = self.forms_in_place(candidate, rest, *template)?;
                 let call = Call {
-                    range: wrapped.byte_range(),
+                    range: place.1.byte_range(),
                     level,
-                    group: group_position,
+                    group: position,
                     template: text,
+                    names,
                     template_range: template.byte_range(),
                     args,
                     has_exception,
                     shape: JavaShape {
-                        context,
+                        context: place.0,
                         class,
                         group,
                         local: String::new(),

@@ -5,13 +5,13 @@ use super::context::{Context, context_of_span};
 use super::invocation::{Candidate, Invocation};
 use super::place::MemberCalls;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::lang::jvm::SPAN;
+use crate::lang::jvm::is_span;
 use tree_sitter::Node;
 
 impl MemberCalls<'_, '_, '_> {
     /// Returns whether a call begins a span.
     pub(super) fn is_span(&self, candidate: &Candidate) -> bool {
-        !candidate.may_pass_on && self.unit.str(&candidate.method) == SPAN
+        !candidate.may_pass_on && is_span(self.unit.str(&candidate.method))
     }
 
     /// The place of a call, whatever it begins.

@@ -13,7 +13,7 @@ use super::{Kotlin, KotlinShape};
 use crate::call::Call;
 use crate::lang::Message;
 use crate::lang::jvm::dialect::{Android, Dialect, Guard, MaskType, cache_index};
-use crate::lang::jvm::{NO_SPAN, SPAN};
+use crate::lang::jvm::{NO_SPAN, span_method};
 use crate::rewrite::PlanBuilder;
 use crate::source::Source;
 use protolog_core::{MAX_PARAMS, Verb};
@@ -36,7 +36,7 @@ pub(super) fn emit(
         plan.wrap(call.range.clone(), format!("{open}if ({guard}) "), after);
     }
     if shape.class.is_empty() {
-        let method = if shape.is_span { SPAN } else { call.level.method() };
+        let method = if shape.is_span { span_method(call.level) } else { call.level.method() };
         plan.replace(shape.method.clone(), format!("{implementation}.{method}"));
     } else {
         plan.replace(shape.class.clone(), format!("{implementation}{}", shape.class_kept));

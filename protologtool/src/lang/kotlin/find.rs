@@ -8,7 +8,7 @@ use super::{Kotlin, KotlinShape};
 use crate::call::Call;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::groups::Groups;
-use crate::lang::jvm::SPAN;
+use crate::lang::jvm::is_span;
 use crate::lang::jvm::wrapper::{Wrapper, Wrappers};
 use crate::lang::{Inputs, UnreadCalls, reference};
 use crate::source::Source;
@@ -83,7 +83,7 @@ pub(super) fn find(
             None => {}
             Some(_) if let Some(doubt) = reader.doubt(&call) => found.add(name, Err(vec![doubt])),
             // Calls of a function that begins a span are no statements, as those of others are.
-            Some(level) if call.name == SPAN => found.add(name, reader.call(&call, level)),
+            Some(level) if is_span(&call.name) => found.add(name, reader.call(&call, level)),
             Some(level) => match reader.wrapper_around(&call, level, source.path()) {
                 None => found.add(name, reader.call(&call, level)),
                 Some(wrapper) => {

@@ -74,13 +74,14 @@ impl CallReader<'_, '_> {
         // The tag, which the template has now, goes with it.
         let template_range = file.bytes_of(&(elements[0].start..template.end));
         let shape = self.passed_shape(call, group_path, &template_range, filled.shape);
-        let (text, args, level) = (filled.text, filled.args, wrapper.level);
-        let group = wrapper.group;
+        let (text, names, args) = (filled.text, filled.names, filled.args);
+        let (level, group) = (wrapper.level, wrapper.group);
         let call = Call {
             range,
             level,
             group,
             template: text,
+            names,
             template_range,
             args,
             has_exception,

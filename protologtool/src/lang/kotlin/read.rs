@@ -11,7 +11,8 @@ use super::{Kotlin, KotlinShape};
 use crate::call::{Call, Checked, Text};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::groups::Groups;
-use crate::lang::jvm::SPAN;
+use crate::lang::jvm::argument_names::take_names;
+use crate::lang::jvm::is_span;
 use crate::lang::near::{is_alone, nearest, suggestion};
 use protolog_core::{Level, Template};
 use std::ops::Range;
@@ -29,6 +30,8 @@ pub(super) type ReadCall = Result<(Call<KotlinShape>, Vec<Diagnostic>), Vec<Diag
 /// The template and the arguments in the order of its conversions.
 pub(super) struct Filled {
     pub(super) text: Text,
+    /// The list of the arguments' names.
+    pub(super) names: String,
     pub(super) args: Vec<Range<usize>>,
     pub(super) shape: Order,
 }
@@ -72,8 +75,7 @@ impl CallReader<'_, '_> {
         if let Some(swapped) = self.swapped(group, template) {
             return Err(vec![swapped]);
         }
-        let is_span = call.name == SPAN;
-        let mut problems = Vec::new();
+        let (is_span, mut problems) = (is_span(&call.name), Vec::new());
         let group_position = keep(self.group(group), &mut problems);
         let template_range = file.bytes_of(template);
         let filled =
@@ -115,6 +117,7 @@ impl CallReader<'_, '_> {
             level,
             group: group_position,
             template: filled.text,
+            names: filled.names,
             template_range,
             args: filled.args,
             has_exception,
@@ -367,7 +370,9 @@ impl CallReader<'_, '_> {
         for piece in pieces {
             match piece {
                 Piece::Text(part) => {
-                    let value = part.as_str();
+                    let mut plain = part.clone();
+                    take_names(&mut plain, self.kotlin.java.dialect())?;
+                    let value = plain.as_str();
                     let parsed = Template::parse(value);
                     if parsed.is_err() && pieces.len() == 1 {
                         // The check of the whole reports all that is wrong with it.
@@ -375,7 +380,7 @@ impl CallReader<'_, '_> {
                         continue;
                     }
                     let parsed = parsed.map_err(|error| {
-                        let range = part.origin(error.range());
+                        let range = plain.origin(error.range());
                         Diagnostic::error(
                             Code::BadTemplate,
                             range,
@@ -403,7 +408,8 @@ impl CallReader<'_, '_> {
             }
         }
         args.extend(given);
-        Ok(Filled { text, args, shape: order })
+        let names = take_names(&mut text, self.kotlin.java.dialect())?;
+        Ok(Filled { text, names, args, shape: order })
     }
 
     /// Refuses a value in the text behind a conversion, unless it makes no difference which is

@@ -4,7 +4,7 @@ use super::file::KotlinFile;
 use super::method_call::MethodCall;
 use super::read::CallReader;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::lang::jvm::SPAN;
+use crate::lang::jvm::is_span;
 
 impl CallReader<'_, '_> {
     /// Refuses a span that is evidently a statement. Where nothing follows it in its braces, it may
@@ -12,7 +12,7 @@ impl CallReader<'_, '_> {
     pub(super) fn check_use(&self, call: &MethodCall) -> Result<(), Diagnostic> {
         let file = &self.named.file;
         let (first, close) = (call.class.start, file.partner(call.method + 1));
-        if call.name != SPAN || !begins_statement(file, first) || !has_next(file, close + 1) {
+        if !is_span(&call.name) || !begins_statement(file, first) || !has_next(file, close + 1) {
             return Ok(());
         }
         let message = "a span that nobody closes ends with the one around it";

@@ -91,7 +91,8 @@ impl InvocationReader<'_> {
             template_range,
             args,
             has_exception: false,
-            shape: RustShape { place: self.module.clone(), names, name_edits },
+            names,
+            shape: RustShape { place: self.module.clone(), name_edits },
         })))
     }
 

@@ -96,8 +96,6 @@ pub struct Rust {
 pub struct RustShape {
     /// The module's path, which goes into the message's id.
     pub(crate) place: String,
-    /// The list of the arguments' names, which goes into the id if it is not empty.
-    pub(crate) names: String,
     /// Takes the names and the `=` behind each off.
     pub(crate) name_edits: Vec<Edit>,
 }
@@ -273,10 +271,6 @@ impl Language for Rust {
 
     fn place_in_ids<'c>(&self, _: &'c str, call: &'c Call<RustShape>) -> &'c str {
         &call.shape.place
-    }
-
-    fn argument_names<'c>(&self, call: &'c Call<RustShape>) -> &'c str {
-        &call.shape.names
     }
 
     fn is_level_compiled(&self, level: Level) -> bool {

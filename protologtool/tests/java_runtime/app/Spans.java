@@ -30,6 +30,8 @@ public final class Spans {
             switch (args[i]) {
                 case "nested" -> run(builder, Spans::nested);
                 case "off" -> run(builder.logFrom(LogLevel.WARN).group(DISK, LogLevel.INFO), Spans::off);
+                case "levels" -> run(builder.logFrom(LogLevel.DEBUG), Spans::levels);
+                case "names" -> run(builder, Spans::names);
                 case "order" -> run(builder, Spans::order);
                 case "elsewhere" -> run(builder, Spans::elsewhere);
                 case "thrown" -> run(builder, Spans::thrown);
@@ -77,6 +79,28 @@ public final class Spans {
         }
         try (Span on = ProtoLog.span(DISK, "on %d", next())) {
             System.out.println(on == Span.none());
+        }
+    }
+
+    private static void levels() {
+        try (Span verbose = ProtoLog.spanV(NET, "verbose"); Span debug = ProtoLog.spanD(NET, "debug %d", 1)) {
+            System.out.println(verbose == Span.none());
+            try (Span info = ProtoLog.span(NET, "info"); Span warn = ProtoLog.spanW(DISK, "warn"); Span error = ProtoLog.spanE(NET, "error")) {
+                try (var wtf = ProtoLog.spanWtf(NET, "wtf")) {
+                    ProtoLog.v(NET, "not recorded");
+                }
+            }
+        }
+    }
+
+    /** Some have a name, and each kind is there. */
+    private static void names() {
+        try (Span request = ProtoLog.spanD(NET, "request %(path)s of %d: %(done-part)f%%", "/a", 7, 0.5)) {
+            ProtoLog.i(NET, "sent %(bytes)04d of %d to %(host)s", 12, 20, "example");
+            String at = "100%";
+            try (Span plain = ProtoLog.span(NET, "at %s %(is-last)b", at, true)) {
+                ProtoLog.i(DISK, "no name %d%%(x)", 5);
+            }
         }
     }
 

@@ -2,6 +2,7 @@ package dev.protolog.internal.dictionary;
 
 import dev.protolog.internal.proto.ProtoReader;
 import dev.protolog.internal.text.LogPrinter;
+import dev.protolog.internal.text.NamedTemplate;
 import dev.protolog.internal.text.Template;
 import dev.protolog.internal.text.TemplateException;
 import java.io.ByteArrayOutputStream;
@@ -14,7 +15,7 @@ import java.util.Map;
  *
  * <p>A message's field 2 holds its bare template ({@code %d} for {@code %04d}), since Perfetto
  * understands no other; field 1 of its field 1000 holds the full one where that differs, and wins
- * here.
+ * here. Field 4 of that has the names of arguments.
  *
  * <p>Invariant: of two texts with one id the first wins.
  */
@@ -27,6 +28,7 @@ final class Dictionary {
     private static final int MESSAGE_TEMPLATE = 2;
     private static final int MESSAGE_HINTS = 1000;
     private static final int HINTS_FULL_TEMPLATE = 1;
+    private static final int HINTS_NAMES = 4;
 
     private final Map<Long, Template> templates = new HashMap<>();
 
@@ -110,33 +112,35 @@ final class Dictionary {
     private void addMessage(ProtoReader message) throws ProtoReader.MalformedException {
         long id = 0;
         String bare = "";
-        String full = null;
+        NamedTemplate hints = new NamedTemplate(null, "");
         while (message.next()) {
             switch (message.field()) {
                 case MESSAGE_ID -> id = message.fixed64();
                 case MESSAGE_TEMPLATE -> bare = message.string();
-                case MESSAGE_HINTS -> full = fullTemplate(message.message(), full);
+                case MESSAGE_HINTS -> hints = readHints(message.message(), hints);
                 default -> message.skip();
             }
         }
-        String text = full == null ? bare : full;
+        String text = hints.text() == null ? bare : hints.text();
         try {
-            templates.putIfAbsent(id, Template.parse(text));
+            templates.putIfAbsent(id, Template.parse(new NamedTemplate(text, hints.names())));
         } catch (TemplateException e) {
             LogPrinter.problem("the dictionary's template `" + text + "` is none: " + e.getMessage(),
                     "make the dictionary again from the sources");
         }
     }
 
-    private static String fullTemplate(ProtoReader hints, String before) throws ProtoReader.MalformedException {
-        String full = before;
+    /** The full template, or that of {@code before}, with the names. */
+    private static NamedTemplate readHints(ProtoReader hints, NamedTemplate before) throws ProtoReader.MalformedException {
+        String full = before.text();
+        String names = before.names();
         while (hints.next()) {
-            if (hints.field() == HINTS_FULL_TEMPLATE) {
-                full = hints.string();
-            } else {
-                hints.skip();
+            switch (hints.field()) {
+                case HINTS_FULL_TEMPLATE -> full = hints.string();
+                case HINTS_NAMES -> names = hints.string();
+                default -> hints.skip();
             }
         }
-        return full;
+        return new NamedTemplate(full, names);
     }
 }

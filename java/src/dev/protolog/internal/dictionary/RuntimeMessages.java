@@ -32,8 +32,9 @@ public final class RuntimeMessages {
      * for it.
      */
     public static RuntimeMessage of(GroupState state, LogLevel level, String text, String names, String location) {
-        RuntimeMessage known = state.messages[level.ordinal()].get(names.isEmpty() ? text : new NamedTemplate(text, names));
-        return known == null ? add(state, level, new NamedTemplate(text, names), location) : at(state, known, location);
+        Object key = names.isEmpty() ? text : new NamedTemplate(text, names);
+        RuntimeMessage known = state.messages[level.ordinal()].get(key);
+        return known == null ? add(state, level, key, location) : at(state, known, location);
     }
 
     /** A message that is known, with one more place perhaps. */
@@ -45,13 +46,15 @@ public final class RuntimeMessages {
         return known;
     }
 
-    private static RuntimeMessage add(GroupState state, LogLevel level, NamedTemplate text, String location) {
+    private static RuntimeMessage add(GroupState state, LogLevel level, Object key, String location) {
+        NamedTemplate text = key instanceof NamedTemplate named ? named : new NamedTemplate((String) key, "");
         if (!MessageLimits.allow(text)) {
             return null;
         }
         Template template = null;
         try {
-            template = Template.parse(text.text());
+            text = text == key ? text : NamedTemplate.parse(text.text());
+            template = Template.parse(text);
         } catch (TemplateException e) {
             // Its calls are recorded as the text that tells so.
         }
@@ -60,7 +63,7 @@ public final class RuntimeMessages {
             locations.add(location);
         }
         long id = MessageId.of("", text.text(), text.names(), level, state.fullName);
-        RuntimeMessage made = new RuntimeMessage(id, text, template, level, locations);
+        RuntimeMessage made = new RuntimeMessage(id, key, text, template, level, locations);
         if (template != null) {
             SessionDictionary.addToAll(state, made);
         }

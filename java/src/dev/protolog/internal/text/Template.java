@@ -28,11 +28,15 @@ public final class Template {
     private final List<String> texts = new ArrayList<>();
     private final List<Conversion> conversions = new ArrayList<>();
 
+    /** The names of arguments: empty for one that has none, and left out for the last ones. */
+    private final String[] names;
+
     /** The name of spans with this template, once somebody has asked. */
     private String spanName;
 
-    private Template(String text) {
-        this.text = text;
+    private Template(NamedTemplate named) {
+        text = named.text();
+        names = named.names().split(",");
     }
 
     /** The name of spans with this template. */
@@ -44,10 +48,16 @@ public final class Template {
     }
 
     public static Template parse(String text) throws TemplateException {
+        return parse(new NamedTemplate(text, ""));
+    }
+
+    /** A template with the names of its arguments. */
+    public static Template parse(NamedTemplate named) throws TemplateException {
+        String text = named.text();
         if (text == null) {
             throw new TemplateException("no template");
         }
-        Template template = new Template(text);
+        Template template = new Template(named);
         StringBuilder between = new StringBuilder();
         int at = 0;
         while (at < text.length()) {
@@ -81,6 +91,11 @@ public final class Template {
     /** The letter of a conversion. */
     public char letter(int index) {
         return conversions.get(index).letter;
+    }
+
+    /** The name of an argument; null where it has none. */
+    public String argumentName(int index) {
+        return index < names.length && !names[index].isEmpty() ? names[index] : null;
     }
 
     /** Types of the arguments, two bits each: 00 text, 01 integer, 10 float, 11 boolean. */

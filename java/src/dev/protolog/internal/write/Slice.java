@@ -4,6 +4,7 @@ import dev.protolog.internal.proto.ProtoWriter;
 import dev.protolog.internal.proto.Utf8;
 import dev.protolog.internal.proto.Xxh3;
 import dev.protolog.internal.text.Arguments;
+import dev.protolog.internal.text.Template;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
@@ -32,6 +33,8 @@ final class Slice {
     /** The most bytes of a name, and of all texts. */
     private static final int MAX_NAME = 200;
     private static final int MAX_TEXTS = 1400;
+    /** The most bytes of names of arguments: those beyond are numbered, as ones without names. */
+    private static final int MAX_NAMES = 800;
 
     private final ProtoWriter event = new ProtoWriter();
     private final ProtoWriter argument = new ProtoWriter();
@@ -41,17 +44,23 @@ final class Slice {
     /** True once the last one was shown to readers. */
     boolean isShown;
 
-    /** Encodes the begin of a span with the arguments of a call, but for its time. */
-    void begin(Call call, String name, int depth) {
+    /**
+     * Encodes the begin of a span with the arguments of a call, but for its time; the template is
+     * null if it is not known.
+     */
+    void begin(Call call, Template template, int depth) {
         startEvent(BEGIN, call);
         text(event, 22, call.group.fullName, MAX_NAME);
-        if (name != null) {
-            text(event, 23, name, MAX_NAME);
+        if (template != null) {
+            text(event, 23, template.spanName(), MAX_NAME);
         }
         int share = share(call);
+        int left = MAX_NAMES;
         long kinds = call.kinds;
         for (int i = 0; i < call.count; i++, kinds >>>= 2) {
-            argument.clear().string(10, Integer.toString(i + 1));
+            String name = template == null ? null : template.argumentName(i);
+            left -= name == null ? 0 : Utf8.length(name);
+            argument.clear().string(10, name == null || left < 0 ? Integer.toString(i + 1) : name);
             switch ((int) kinds & 3) {
                 case Arguments.INTEGER -> argument.varint(4, call.words[i]);
                 case Arguments.FLOATING -> argument.fixed64(5, call.words[i]);

@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 final class ThreadSpans {
     /** Spans that are deeper have no slices. */
     private static final int MAX_DEPTH = 64;
-    private static final int NAMES = 16;
+    private static final int TEMPLATES = 16;
     private static final AtomicBoolean HAS_SAID = new AtomicBoolean();
 
     private final Call call;
@@ -29,9 +29,9 @@ final class ThreadSpans {
     /** Those that the thread is in, the outermost first. */
     private final OpenSpan[] open = new OpenSpan[MAX_DEPTH];
     private int depth;
-    /** The names of some spans, by their ids: to ask the dictionaries takes a lock. */
-    private final long[] ids = new long[NAMES];
-    private final String[] names = new String[NAMES];
+    /** The templates of some spans, by their ids: to ask the dictionaries takes a lock. */
+    private final long[] ids = new long[TEMPLATES];
+    private final Template[] templates = new Template[TEMPLATES];
 
     ThreadSpans(Call call) {
         this.call = call;
@@ -90,24 +90,23 @@ final class ThreadSpans {
             return NoSpan.INSTANCE;
         }
         OpenSpan span = new OpenSpan(this, depth, rule);
-        slice.begin(call, name(), depth);
+        slice.begin(call, template(), depth);
         open[depth++] = span;
         call.write(slice, rule);
         return span;
     }
 
-    /** The name of the call's span; null if its template is not known. */
-    private String name() {
+    /** The template of the call, which names its span; null if it is not known. */
+    private Template template() {
         if (call.template != null) {
-            return call.template.spanName();
+            return call.template;
         }
-        int slot = (int) call.id & NAMES - 1;
-        if (names[slot] == null || ids[slot] != call.id) {
-            Template template = Dictionaries.template(call.id);
+        int slot = (int) call.id & TEMPLATES - 1;
+        if (templates[slot] == null || ids[slot] != call.id) {
             ids[slot] = call.id;
-            names[slot] = template == null ? null : template.spanName();
+            templates[slot] = Dictionaries.template(call.id);
         }
-        return names[slot];
+        return templates[slot];
     }
 
     /** Ends a span, those within it first, unless it is over. */

@@ -12,6 +12,7 @@ import dev.protolog.internal.rules.RuledCall;
 import dev.protolog.internal.rules.Rules;
 import dev.protolog.internal.text.CallStacks;
 import dev.protolog.internal.text.MessageText;
+import dev.protolog.internal.text.NamedTemplate;
 import dev.protolog.internal.text.StackText;
 import dev.protolog.internal.text.Template;
 import dev.protolog.internal.text.TemplateException;
@@ -60,7 +61,7 @@ public final class UnprocessedCall {
     private static Call begin(LogLevel level, IProtoLogGroup group, String text, String names, Object[] args, String trace, EventOrigin from) {
         GroupState state = Routing.of(group);
         boolean isRuled = state.isRuledAtRunTime();
-        if (isRuled && !Switch.isEnabled(state.word(), level) && !Rules.switchesOn(state, level, text)) {
+        if (isRuled && !Switch.isEnabled(state.word(), level) && !Rules.switchesOn(state, level, NamedTemplate.withoutNames(text))) {
             // It is not kept only to find that out.
             return null;
         }
@@ -79,7 +80,7 @@ public final class UnprocessedCall {
         Object[] values;
         String thrown = trace;
         try {
-            Template template = message != null && message.template() != null ? message.template() : Template.parse(text);
+            Template template = message != null && message.template() != null ? message.template() : template(text, names);
             values = MessageText.oneNullOrNone(args, template.size());
             if (trace == null && hasException(values, template.size())) {
                 Throwable exception = (Throwable) values[values.length - 1];
@@ -106,6 +107,11 @@ public final class UnprocessedCall {
         Call call = Call.begin(group, level, message.id(), mask, rule, rate);
         call.of(message.template(), thrown, origin);
         return call.addAll(mask, values);
+    }
+
+    /** A template that is no message, as a call or a bridge has written it. */
+    private static Template template(String text, String names) throws TemplateException {
+        return Template.parse(names.isEmpty() ? NamedTemplate.parse(text).text() : text);
     }
 
     /** True if an exception, or null for none, is behind the arguments of a template. */

@@ -18,6 +18,7 @@ public final class ArgumentNamesTest {
 
     public static void run(Path vectors) throws IOException {
         namesAreThoseOfTheVectors(vectors.resolve("argument_names.tsv"));
+        templatesNameArguments(vectors.resolve("named_templates.tsv"));
         pairsNameTheLastArguments();
         check("half a character", NamedTemplate.isName("a\ud83d"), false);
     }
@@ -30,6 +31,22 @@ public final class ArgumentNamesTest {
             String name = ESCAPE.matcher(cells[0])
                     .replaceAll(it -> it.group(1) == null ? "\t" : Character.toString(Integer.parseInt(it.group(1), 16)));
             check(line, NamedTemplate.isName(name), cells[1].equals("yes"));
+        }
+    }
+
+    /** As the tool finds them. */
+    private static void templatesNameArguments(Path file) throws IOException {
+        for (String line : Files.readAllLines(file).stream().skip(1).toList()) {
+            String[] cells = line.split("\t", -1);
+            String problem = "";
+            NamedTemplate found = new NamedTemplate(cells[1], cells[2]);
+            try {
+                found = NamedTemplate.parse(cells[0]);
+            } catch (TemplateException e) {
+                problem = e.getMessage();
+            }
+            check(line, found, new NamedTemplate(cells[1], cells[2]));
+            check(line, problem, cells[3]);
         }
     }
 

@@ -19,13 +19,22 @@ public final class ProtoLog {
     public static void wtf(ProtoLogGroup group, String template, Object... args) { log(LogLevel.WTF, group, template, args); }
 
     /** A message at its begin, and one at its end. */
-    public static Span span(ProtoLogGroup group, String template, Object... args) {
-        log(LogLevel.INFO, group, template, args);
-        return isEnabled(group, LogLevel.INFO) ? () -> Trace.message(LogLevel.INFO, group, "end", List.of()) : () -> { };
+    public static Span span(ProtoLogGroup group, String template, Object... args) { return span(LogLevel.INFO, group, template, args); }
+    public static Span spanV(ProtoLogGroup group, String template, Object... args) { return span(LogLevel.VERBOSE, group, template, args); }
+    public static Span spanD(ProtoLogGroup group, String template, Object... args) { return span(LogLevel.DEBUG, group, template, args); }
+    public static Span spanW(ProtoLogGroup group, String template, Object... args) { return span(LogLevel.WARN, group, template, args); }
+    public static Span spanE(ProtoLogGroup group, String template, Object... args) { return span(LogLevel.ERROR, group, template, args); }
+    public static Span spanWtf(ProtoLogGroup group, String template, Object... args) { return span(LogLevel.WTF, group, template, args); }
+
+    private static Span span(LogLevel level, ProtoLogGroup group, String template, Object[] args) {
+        log(level, group, template, args);
+        return isEnabled(group, level) ? () -> Trace.message(level, group, "end", List.of()) : () -> { };
     }
 
-    private static void log(LogLevel level, ProtoLogGroup group, String template, Object[] args) {
+    private static void log(LogLevel level, ProtoLogGroup group, String written, Object[] args) {
         if (!isEnabled(group, level)) return;
+        // Names of arguments are no part of a text.
+        String template = Pattern.compile("(%%)|%\\([^)]*\\)").matcher(written).replaceAll(it -> it.group(1) == null ? "%" : "%%");
         List<Object> seen = new ArrayList<>();
         String verbs = Pattern.compile("%[0-9.]*([bdoxfegs])").matcher(template.replace("%%", "")).results()
                 .map(found -> found.group(1)).collect(Collectors.joining());

@@ -45,9 +45,16 @@ public final class ProtoLogImpl {
     public static boolean b(Boolean value) { return value != null && value; }
     public static String s(Object value) { return String.valueOf(value); }
 
-    public static Span span(ProtoLogGroup group, long id, long mask, Object... args) {
-        log(LogLevel.INFO, group, id, mask, args);
-        return () -> Trace.message(LogLevel.INFO, group, "end", List.of());
+    public static Span span(ProtoLogGroup group, long id, long mask, Object... args) { return span(LogLevel.INFO, group, id, mask, args); }
+    public static Span spanV(ProtoLogGroup group, long id, long mask, Object... args) { return span(LogLevel.VERBOSE, group, id, mask, args); }
+    public static Span spanD(ProtoLogGroup group, long id, long mask, Object... args) { return span(LogLevel.DEBUG, group, id, mask, args); }
+    public static Span spanW(ProtoLogGroup group, long id, long mask, Object... args) { return span(LogLevel.WARN, group, id, mask, args); }
+    public static Span spanE(ProtoLogGroup group, long id, long mask, Object... args) { return span(LogLevel.ERROR, group, id, mask, args); }
+    public static Span spanWtf(ProtoLogGroup group, long id, long mask, Object... args) { return span(LogLevel.WTF, group, id, mask, args); }
+
+    private static Span span(LogLevel level, ProtoLogGroup group, long id, long mask, Object[] args) {
+        log(level, group, id, mask, args);
+        return () -> Trace.message(level, group, "end", List.of());
     }
 
     public static Span noSpan() {
