@@ -45,6 +45,7 @@ use protolog_core::control::selector::{Call, Selector};
 use protolog_core::control::site_rule::SiteSetting;
 use site_limits::{SiteLimits, is_sampled};
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 use table::Ruled;
 
 /// Attempts to read the list of rules while somebody stores one.
@@ -72,12 +73,14 @@ struct Applied {
     /// on, and whether they sample calls.
     groups: BTreeMap<String, (u8, bool)>,
     buckets: Buckets,
+    /// What rules make of the calls that they take, by the keys of these.
+    settings: Option<Arc<BTreeMap<u64, SiteSetting>>>,
 }
 
 /// Held while rules are applied.
 static APPLIED: ForkLock<Applied> = ForkLock::with_child(
     Order::Rules,
-    Applied { modules: None, groups: BTreeMap::new(), buckets: Buckets::new() },
+    Applied { modules: None, groups: BTreeMap::new(), buckets: Buckets::new(), settings: None },
     |_| sampler::begin_child(),
 );
 
@@ -167,11 +170,13 @@ pub(crate) fn ruled_call_of_key(key: u64) -> RuledCall {
     table::get(key)
 }
 
-/// Calls `f` with each call that a selector takes, and what a rule makes of it.
-pub(crate) fn for_each_taken(selector: &Selector<'_>, f: &mut dyn FnMut(&Call<'_>, SiteState)) {
+/// Calls `f` with each call that a selector takes, and a rule that does what all rules together do.
+pub(crate) fn for_each_taken(selector: &Selector<'_>, f: &mut dyn FnMut(&Call<'_>, SiteSetting)) {
+    let settings = if is_any() { APPLIED.lock().settings.clone() } else { None };
     for_each_call(&mut |KnownCall { key, call }| {
         if selector.takes(call) {
-            f(call, ruled_call_of_key(*key).state);
+            let setting = settings.as_ref().and_then(|all| all.get(key).copied());
+            f(call, setting.unwrap_or_default());
         }
     });
 }
@@ -258,7 +263,7 @@ fn look_at_calls(applied: &mut Applied) {
         });
     }
     let mut counts = vec![0; all.len()];
-    let (mut ruled, mut moved) = (Vec::new(), Vec::new());
+    let (mut ruled, mut moved, mut settings) = (Vec::new(), Vec::new(), BTreeMap::new());
     let mut groups: BTreeMap<String, (u8, bool)> = BTreeMap::new();
     for_each_call(&mut |KnownCall { key, call }| {
         let (mut state, mut limits) = (SiteState::default(), SiteLimits::default());
@@ -276,6 +281,7 @@ fn look_at_calls(applied: &mut Applied) {
         }
         let has_rule = state != SiteState::default() || !limits.are_none();
         let Some(level) = call.level.filter(|_| has_rule) else { return };
+        settings.insert(*key, limits.beside(state.setting()));
         let sampling = limits.sampling();
         let limits = limits.buckets(&all, BucketKey::Call(*key), call.group, &mut applied.buckets);
         let (key, id, is_on) = (*key, call.id.unwrap_or_default(), state.switches_on());
@@ -292,7 +298,7 @@ fn look_at_calls(applied: &mut Applied) {
     });
     table::set_all(&ruled);
     forget_calls();
-    applied.groups = groups;
+    (applied.groups, applied.settings) = (groups, Some(Arc::new(settings)));
     let mut list = LIST.lock();
     for (index, rule) in list.iter_mut().enumerate() {
         rule.calls = counts.get(index).copied().unwrap_or_default();
@@ -364,12 +370,13 @@ mod tests {
     #[test]
     fn later_rules_win_part_by_part() {
         let all = [rule("net", "on,text"), rule("\"x\"", "notext"), rule("\"y\"", "default")];
-        let state =
-            |call: Call<'_>| fold(&all, call.level, |selector| selector.takes(&call)).0.to_string();
+        let state = |call: Call<'_>| {
+            fold(&all, call.level, |selector| selector.takes(&call)).0.setting().to_string()
+        };
         let net = Call { group: "a::Net", ..Call::default() };
         assert_eq!(state(net), "on,text");
         assert_eq!(state(Call { template: "x", ..net }), "on,notext");
-        assert_eq!(state(Call { template: "x y", ..net }), "-");
+        assert_eq!(state(Call { template: "x y", ..net }), "");
         assert_eq!(state(Call { template: "x", group: "b", ..net }), "notext");
     }
 

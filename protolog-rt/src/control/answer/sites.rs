@@ -6,7 +6,7 @@ use crate::level::rules::{self, Rule};
 use protolog_core::control::name::NameWord;
 use protolog_core::control::protocol::{Reply, SiteLine};
 use protolog_core::control::selector::Selector;
-use protolog_core::control::site_rule::SiteRules;
+use protolog_core::control::site_rule::{SiteRules, SiteSetting};
 
 /// The most calls that are listed.
 const MOST: u32 = 10_000;
@@ -16,16 +16,18 @@ pub(super) fn list(limit: u32, selector: &str, answer: &mut Answer) -> Result<()
     let selector = Selector::parse(selector)
         .map_err(|error| Refusal { what: error.to_string(), help: error.help() })?;
     let (mut taken, limit) = (0, u64::from(limit.min(MOST)));
-    rules::for_each_taken(&selector, &mut |call, state| {
+    rules::for_each_taken(&selector, &mut |call, setting| {
         taken += 1;
         if taken > limit {
             return;
         }
         let word = |name| NameWord(name).to_string();
+        let has_rule = setting != SiteSetting::default();
+        let rule = if has_rule { setting.to_string() } else { "-".to_owned() };
         answer.line(Reply::Site(SiteLine {
             id: call.id.unwrap_or_default(),
             level: call.level.map_or("-", |level| level.name()),
-            rule: &state.to_string(),
+            rule: &rule,
             line: call.lines.first().copied().unwrap_or_default(),
             group: &word(call.group),
             module: &word(call.module),

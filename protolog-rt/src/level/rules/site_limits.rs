@@ -42,6 +42,16 @@ impl SiteLimits {
         self.call.is_none() && self.group.is_none() && self.sample.is_none()
     }
 
+    /// Returns a rule that switches calls as this one does, and has these limits and this rate.
+    pub(super) fn beside(&self, switches: SiteSetting) -> SiteSetting {
+        SiteSetting {
+            limit: self.call.map(|(_, limit)| Some(limit)),
+            group_limit: self.group.map(|(_, limit)| Some(limit)),
+            sample: self.sample.map(|(_, rate)| Some(rate)),
+            ..switches
+        }
+    }
+
     /// Returns what says how a call is sampled.
     pub(super) fn sampling(&self) -> Option<Sampling> {
         self.sample.map(|(index, rate)| Sampling { rate, rule: index as u16 })

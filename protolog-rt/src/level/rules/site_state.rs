@@ -4,7 +4,6 @@
 //! Invariant: of on and off at most one holds, for each.
 
 use protolog_core::control::site_rule::SiteSetting;
-use std::fmt;
 
 /// The effect of rules on a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,20 +72,15 @@ impl SiteState {
     pub(super) fn switches_on(self) -> bool {
         self.0 & (TRACE_ON | TEXT_ON) != 0
     }
-}
 
-impl fmt::Display for SiteState {
-    /// Writes the words of a rule that does the same, or `-`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0 & !BY_ARGUMENTS == 0 {
-            return f.write_str("-");
-        }
+    /// Returns the words of a rule that does the same.
+    pub(super) fn setting(self) -> SiteSetting {
         let part = |on, off| match (self.0 & on != 0, self.0 & off != 0) {
             (true, _) => Some(true),
             (_, true) => Some(false),
             _ => None,
         };
         let (trace, text) = (part(TRACE_ON, TRACE_OFF), part(TEXT_ON, TEXT_OFF));
-        fmt::Display::fmt(&SiteSetting { trace, text, ..SiteSetting::default() }, f)
+        SiteSetting { trace, text, ..SiteSetting::default() }
     }
 }

@@ -130,9 +130,10 @@ record SiteSetting(Boolean trace, Boolean text, Limit limit, Limit groupLimit, R
         return trace != null && trace || text != null && text;
     }
 
-    /** The words of the state alone, without limits and rates; {@code -} for none. */
+    /** The words of a rule that does the same where there is no other one; {@code -} for none. */
     String state() {
-        String words = new SiteSetting(trace, text, null, null, null, false).toString();
+        String words = new SiteSetting(trace, text, limit == Limit.NONE ? null : limit, groupLimit == Limit.NONE ? null : groupLimit,
+                sample == Rate.NONE ? null : sample, false).toString();
         return words.isEmpty() ? "-" : words;
     }
 
