@@ -184,6 +184,72 @@ fn groups_are_shown_and_switched_in_place() {
 }
 
 #[test]
+fn single_calls_are_listed_and_switched_by_the_rules_of_the_command() {
+    let dir = temp_dir_for_sockets();
+    let Some(tmux) = Tmux::start(&dir) else { return };
+    let program = Program::start(&dir);
+    let sites = |command: &[&str]| {
+        let mut site = Command::new(env!("CARGO_BIN_EXE_protologtool"));
+        let site = site.args(["configuration"]).args(command);
+        let output = surroundings(site, &dir).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    sites(&["limit", "Disk", "1/s"]);
+    tmux.start_top();
+    tmux.keys(&["p"]);
+    let text = tmux.wait_for("the pause", |text| text.contains("PAUSED"));
+    tmux.keys(&["k", "k"]);
+    if text.lines().nth(2).unwrap().contains("AppLog::Disk") {
+        tmux.keys(&["Down"]);
+    }
+    tmux.keys(&["s"]);
+    let text = tmux.wait_for("the calls", |text| text.contains("sent %d bytes"));
+    assert!(text.contains("AppLog::Net, 1 call, 0 with rules, trace verbose"), "{text}");
+    assert_eq!(words(&text, "sent %d bytes")[0], "DEBUG", "{text}");
+    // Less than before.
+    tmux.keys(&["d"]);
+    tmux.wait_for("the question", |text| text.contains("may record less: y to do it"));
+    assert_eq!(sites(&["site", "list", "Net"]).matches("[off]").count(), 0);
+    tmux.keys(&["y"]);
+    let text = tmux.wait_for("the rule", |text| words(text, "sent %d bytes")[1] == "off");
+    assert!(text.contains("=off in top-"), "the rule, as the command has it: {text}");
+    let line = sites(&["site", "list", "Net"]);
+    assert!(line.trim_end().ends_with("[off]"), "{line}");
+    let rules = sites(&["site", "rules"]);
+    assert!(rules.contains("top.rs:") && rules.contains("=off (1 call)"), "{rules}");
+    tmux.keys(&["e"]);
+    tmux.wait_for("the rule", |text| words(text, "sent %d bytes")[1].starts_with("on"));
+    tmux.keys(&["x"]);
+    tmux.wait_for("the question", |text| text.contains("may record less: y to do it"));
+    tmux.keys(&["y"]);
+    tmux.wait_for("no rule", |text| words(text, "sent %d bytes")[1].starts_with("top.rs:"));
+    assert!(!sites(&["site", "rules"]).contains("top.rs:"));
+    // A limit that somebody else set stands there, too.
+    tmux.keys(&["s"]);
+    tmux.wait_for("the groups", |text| text.contains("r recording"));
+    tmux.keys(&["k", "k"]);
+    if !first_row(&tmux).contains("AppLog::Disk") {
+        tmux.keys(&["Down"]);
+    }
+    tmux.keys(&["s"]);
+    let text = tmux.wait_for("the limit", |text| text.contains("limit:1/s"));
+    assert!(text.contains("AppLog::Disk, 1 call, 1 with rules"), "{text}");
+    // Its program ends.
+    drop(program);
+    tmux.keys(&["d", "y"]);
+    tmux.wait_for("the end", |text| text.contains(") has ended"));
+    tmux.keys(&["q"]);
+    tmux.wait_for("the end", |text| text.contains("status 0"));
+}
+
+/// The line of the first group.
+fn first_row(tmux: &Tmux) -> String {
+    let text = tmux.wait_for("the groups", |text| text.contains("MSG/S"));
+    text.lines().nth(2).unwrap_or_default().to_owned()
+}
+
+#[test]
 fn ctrl_z_gives_the_terminal_back_until_top_goes_on() {
     let dir = temp_dir_for_sockets();
     let Some(tmux) = Tmux::start(&dir) else { return };

@@ -265,21 +265,19 @@ fn remembered(selector: &str, setting: SiteSetting, sites: &[&Site]) -> Vec<Stri
     if !names_lines || is_for_all || sites.is_empty() || sites.len() >= REMEMBERED as usize {
         return vec![format!("site {selector}={setting}")];
     }
-    let rule = |site: &&Site| {
-        let Site { id, file, line, .. } = site;
-        let place = format!("{file}:{line}");
-        let text = format!("#{id:016x} and file {place}");
-        // The program's word, which may have line ends and more conditions in it.
-        if is_plain(file) && Selector::parse(&text).is_ok() {
-            format!("site {text}={setting}")
-        } else {
-            format!("site #{id:016x}={setting}")
-        }
-    };
+    let rule = |site: &&Site| format!("site {}={setting}", selector_of(site));
     let mut rules: Vec<_> = sites.iter().map(rule).collect();
     rules.sort();
     rules.dedup();
     rules
+}
+
+/// The selector of one call: its id with its place, or its id alone where the program's word for
+/// the file, which may have line ends and more conditions in it, is none.
+pub(super) fn selector_of(site: &Site) -> String {
+    let Site { id, file, line, .. } = site;
+    let text = format!("#{id:016x} and file {file}:{line}");
+    if is_plain(file) && Selector::parse(&text).is_ok() { text } else { format!("#{id:016x}") }
 }
 
 /// The line of a call.

@@ -1,5 +1,5 @@
 //! `top`: the groups of running programs with their rates, losses and levels, as they change, and
-//! switched in place.
+//! switched in place, and so are their single calls.
 //!
 //! It asks over the control path what `configuration` asks, once each interval, and switches groups
 //! by the same change. On a terminal it draws ([`screen`]) until a key or a signal ends it; for
@@ -8,8 +8,10 @@
 //! Invariants: the terminal is as it was when the command ends, whatever ends it but SIGKILL; a
 //! program that hangs delays the others once, not each time.
 
+mod columns;
 mod keys;
 mod screen;
+mod sites;
 mod terminal;
 mod watch;
 
@@ -22,7 +24,7 @@ use screen::Screen;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 use terminal::Terminal;
-use watch::{Sample, Watch};
+use watch::{GroupRow, Sample, Watch};
 
 const HELP: &str = "\
 Examples:
@@ -36,8 +38,9 @@ a second, and losses since the sessions began. Groups with losses and many messa
 `protologtool configuration`.
 
 Keys: up and down (or k and j) choose a group; t and then a level (v d i w e f, or o for off) sets from which level on it is printed, \
-r the same for what sessions may record; p pauses; q ends, and Ctrl-Z suspends. Where less would be recorded, y has to confirm it. What is \
-pasted is ignored. Switching takes effect at each thread's next log call.
+r the same for what sessions may record; s lists its calls, with their rules, limits and rates; p pauses; q ends, and Ctrl-Z suspends. \
+Of a call that is chosen there, e and d are `configuration site enable` and `disable`, x takes the rule back, and s leads back. Where less \
+may be recorded, y has to confirm it. What is pasted is ignored. Switching takes effect at each thread's next log call.
 
 With --once, one interval is measured and printed; with --json, each group is a line of JSON, interval after interval.
 
@@ -139,6 +142,12 @@ fn draw(args: &TopArgs, watch: &mut Watch) -> std::io::Result<()> {
                     // The levels at once; the rates stay those of the last interval.
                     shown.take_levels(&watch.sample());
                 }
+                screen::Answer::List(row) => list(&row, &mut screen, watch),
+                screen::Answer::Rule(process, rule) => {
+                    let done = watch.set_rule(&process, &rule);
+                    relist(&shown, &mut screen, watch);
+                    screen.note(done);
+                }
             }
         }
         if Instant::now() >= next {
@@ -148,7 +157,24 @@ fn draw(args: &TopArgs, watch: &mut Watch) -> std::io::Result<()> {
                 shown = watch.sample();
                 shown.rate_since(&last);
                 last = shown.clone();
+                relist(&shown, &mut screen, watch);
             }
         }
+    }
+}
+
+/// Shows the calls of a group, or says why it can't.
+fn list(row: &GroupRow, screen: &mut Screen, watch: &mut Watch) {
+    match watch.sites(row) {
+        Ok(found) => screen.list(row, found),
+        Err(why) => screen.note(why),
+    }
+}
+
+/// Asks for the calls anew that are shown, if any are.
+fn relist(sample: &Sample, screen: &mut Screen, watch: &mut Watch) {
+    if let Some(old) = screen.listed() {
+        let now = sample.rows.iter().find(|row| row.id() == old.id()).unwrap_or(old);
+        list(&now.clone(), screen, watch);
     }
 }

@@ -8,6 +8,8 @@ pub(super) enum Key {
     Char(char),
     Up,
     Down,
+    PageUp,
+    PageDown,
     Escape,
     /// Ctrl-Z.
     Suspend,
@@ -74,6 +76,8 @@ fn key(first: u8, rest: &[u8]) -> Option<Key> {
     match (first, rest) {
         (0x1b, [b'[' | b'O', b'A', ..]) => Some(Key::Up),
         (0x1b, [b'[' | b'O', b'B', ..]) => Some(Key::Down),
+        (0x1b, [b'[', b'5', b'~', ..]) => Some(Key::PageUp),
+        (0x1b, [b'[', b'6', b'~', ..]) => Some(Key::PageDown),
         (3 | 4, _) => Some(Key::End),
         (26, _) => Some(Key::Suspend),
         (b' '..=b'~', _) => Some(Key::Char(char::from(first))),
@@ -105,7 +109,8 @@ mod tests {
     #[test]
     fn keys_are_distinguished() {
         let all = [Key::Char('q'), Key::Up, Key::Down, Key::Down, Key::Suspend, Key::End];
-        assert_eq!(keys(b"q\x1b[A\x1bOB\x1b[5~\x1b[B\x1a\x03"), all);
+        assert_eq!(keys(b"q\x1b[A\x1bOB\x1b[3~\x1b[B\x1a\x03"), all);
+        assert_eq!(keys(b"\x1b[5~\x1b[6~\x1b[5;5~"), [Key::PageUp, Key::PageDown]);
         assert_eq!(keys(b"\x1b"), [Key::Escape]);
         assert_eq!(keys(b"\x1b["), []);
         assert_eq!(keys("\u{e4}t".as_bytes()), [Key::Char('t')]);

@@ -1,12 +1,17 @@
-//! The picture: a head, the groups, and a line of keys; the chosen group, and the actions of keys.
+//! The picture: a head, the groups or the calls of one, and a line of keys; the chosen group, and
+//! the actions of keys.
 //!
 //! Invariants: no line is longer than the screen is wide, and none more than it is high; a terminal
 //! obeys nothing in them.
 
+use super::super::process::ProcessName;
 use super::super::switch::LevelChange;
+use super::columns::{AROUND, cut, head, inverse, line};
 use super::keys::Key;
-use super::watch::{GroupRow, LEVELS, Sample};
-use crate::cells::{beginning_of, end_of, width_of};
+use super::sites::{Pressed, SiteList};
+use super::watch::{CallRule, GroupRow, LEVELS, Sample};
+use crate::cells::{end_of, width_of};
+use protolog_control::Site;
 use protolog_core::Level;
 use protolog_core::control::name::Quoted;
 use protolog_reader::printable;
@@ -14,11 +19,9 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-const KEYS: &str = "up/down choose  t text  r recording  p pause  q end";
+const KEYS: &str = "up/down choose  t text  r recording  s calls  p pause  q end";
 /// The same for a narrow screen.
-const FEW_KEYS: &str = "t text  r recording  p pause  q end";
-/// Lines that are no groups.
-const AROUND: usize = 3;
+const FEW_KEYS: &str = "t text  r recording  s calls  q end";
 
 /// The effect of a key.
 pub(super) enum Answer {
@@ -27,6 +30,10 @@ pub(super) enum Answer {
     Suspend,
     /// The levels of this group change.
     Switch(Box<GroupRow>, LevelChange),
+    /// The calls of this group are listed.
+    List(Box<GroupRow>),
+    /// A call of the group that is listed gets a rule.
+    Rule(ProcessName, Box<CallRule>),
 }
 
 /// The part of a group's levels that the next key sets.
@@ -48,6 +55,8 @@ pub(super) struct Screen {
     unconfirmed: Option<(Box<GroupRow>, LevelChange)>,
     is_paused: bool,
     note: Option<String>,
+    /// The calls of a group, which are shown in place of the groups.
+    sites: Option<SiteList>,
 }
 
 impl Screen {
@@ -58,6 +67,17 @@ impl Screen {
     /// Shows a text in place of the keys, until the next key.
     pub(super) fn note(&mut self, text: String) {
         self.note = Some(text);
+    }
+
+    /// The group whose calls are shown.
+    pub(super) fn listed(&self) -> Option<&GroupRow> {
+        self.sites.as_ref().map(SiteList::group)
+    }
+
+    /// Shows the calls of a group, and how many there are beside these.
+    pub(super) fn list(&mut self, row: &GroupRow, (sites, left_out): (Vec<Site>, u64)) {
+        let old = self.sites.take().filter(|old| old.group().id() == row.id());
+        self.sites = Some(SiteList::new(row.clone(), sites, left_out, old));
     }
 
     /// The line of the chosen group, or the first one if that is not there.
@@ -79,6 +99,18 @@ impl Screen {
 
     pub(super) fn press(&mut self, key: Key, sample: &Sample) -> Answer {
         self.note = None;
+        if let Some(list) = &mut self.sites {
+            match list.press(key) {
+                Pressed::Nothing => {}
+                Pressed::Leave => self.sites = None,
+                Pressed::Note(text) => self.note(text),
+                Pressed::Pause => self.is_paused = !self.is_paused,
+                Pressed::End => return Answer::End,
+                Pressed::Suspend => return Answer::Suspend,
+                Pressed::Rule(process, rule) => return Answer::Rule(process, rule),
+            }
+            return Answer::Nothing;
+        }
         let place = self.place(sample);
         let asked = (self.unconfirmed.take(), self.asks.take());
         // A user who asked for one group means no other one.
@@ -102,20 +134,35 @@ impl Screen {
             }
             Key::Char('t') => self.ask(SwitchedPart::Text, sample),
             Key::Char('r') => self.ask(SwitchedPart::Trace, sample),
+            Key::Char('s') => {
+                self.choose_seen(sample);
+                match self.chosen_place(sample).and_then(|at| sample.rows.get(at)) {
+                    Some(row) => return Answer::List(Box::new(row.clone())),
+                    None => self.say_gone(),
+                }
+            }
             Key::Char('p') => self.is_paused = !self.is_paused,
+            Key::PageUp => self.choose(place.saturating_sub(10), sample),
+            Key::PageDown => {
+                self.choose((place + 10).min(sample.rows.len().saturating_sub(1)), sample);
+            }
             Key::Char(_) => {}
         }
         Answer::Nothing
     }
 
-    fn ask(&mut self, part: SwitchedPart, sample: &Sample) {
-        // The line that the user saw, also if lines have moved since.
+    /// Chooses the line that the user saw, also if lines have moved since.
+    fn choose_seen(&mut self, sample: &Sample) {
         let seen = self.drawn.take();
         if seen.is_some() {
             self.chosen = seen;
         } else if self.chosen.is_none() {
             self.choose(0, sample);
         }
+    }
+
+    fn ask(&mut self, part: SwitchedPart, sample: &Sample) {
+        self.choose_seen(sample);
         match self.chosen_place(sample) {
             Some(_) => self.asks = Some(part),
             None => self.say_gone(),
@@ -166,6 +213,10 @@ impl Screen {
         let place = self.place(sample);
         let first = place.saturating_sub(room.saturating_sub(1));
         self.drawn.replace(sample.rows.get(place).map(GroupRow::id));
+        if let Some(list) = &self.sites {
+            let problem = sample.problems.first().map(|problem| format!("warning: {problem}"));
+            return list.lines((width, height), self.is_paused, self.note.clone().or(problem));
+        }
         let head = inverse(&head(width), width);
         let mut lines = vec![cut(&summary(sample, self.is_paused), width), head];
         for (at, row) in sample.rows.iter().enumerate().skip(first).take(room) {
@@ -236,87 +287,6 @@ fn summary(sample: &Sample, is_paused: bool) -> String {
         total(|row| row.lost_per_second),
         if is_paused { "  PAUSED" } else { "" }
     )
-}
-
-/// The columns before the group's name: the head, the cells that they take, and whether they are
-/// numbers.
-const COLUMNS: [(&str, usize, bool); 7] = [
-    ("PROGRAM", 10, false),
-    ("PID", 7, true),
-    ("TEXT", 7, false),
-    ("TRACE", 7, false),
-    ("MSG/S", 6, true),
-    ("LOST/S", 6, true),
-    ("LOST", 6, true),
-];
-
-/// Those columns that a narrow screen leaves out, the first ones first.
-const LEFT_OUT: [usize; 7] = [6, 0, 2, 1, 5, 4, 3];
-
-/// The cells that a group's name has at least, as far as the screen has them.
-const LEAST_NAME: usize = 16;
-
-/// The columns that are shown on a screen of this width, and the cells that they take.
-fn shown(width: usize) -> ([bool; 7], usize) {
-    let (mut shown, mut cells) = ([true; 7], COLUMNS.iter().map(|(_, cells, _)| cells + 1).sum());
-    for column in LEFT_OUT {
-        if width.saturating_sub(cells) < LEAST_NAME {
-            shown[column] = false;
-            cells -= COLUMNS[column].1 + 1;
-        }
-    }
-    (shown, cells)
-}
-
-fn columns(texts: [&str; 7], last: &str, width: usize) -> String {
-    let mut line = String::new();
-    for ((text, (_, cells, is_number)), _) in
-        texts.iter().zip(COLUMNS).zip(shown(width).0).filter(|(_, is_shown)| *is_shown)
-    {
-        let gap = " ".repeat(cells.saturating_sub(width_of(text)));
-        let _ = if is_number { write!(line, "{gap}{text} ") } else { write!(line, "{text}{gap} ") };
-    }
-    line + last
-}
-
-fn head(width: usize) -> String {
-    columns(COLUMNS.map(|(head, ..)| head), "GROUP", width)
-}
-
-/// The line of a group, of whose name the last characters are there that fit.
-fn line(row: &GroupRow, width: usize) -> String {
-    let group = match (&*row.group, row.compiled) {
-        ("", _) => "(not known)".to_owned(),
-        (name, true) if row.has_rules => format!("(rules) {}", Quoted(name)),
-        (name, true) => Quoted(name).to_string(),
-        (name, false) => format!("(not compiled in) {}", Quoted(name)),
-    };
-    let group = end_of(&group, width.saturating_sub(shown(width).1));
-    let program = beginning_of(&row.process.program, 10);
-    let (pid, lost) = (row.process.pid.to_string(), short(row.lost as f64));
-    let rates = [row.messages_per_second, row.lost_per_second].map(short);
-    columns([program, &pid, row.text, row.trace, &rates[0], &rates[1], &lost], group, width)
-}
-
-/// A number in six characters.
-fn short(number: f64) -> String {
-    match number {
-        _ if number < 99_999.5 => format!("{number:.0}"),
-        _ if number < 9_999_500.0 => format!("{:.0}k", number / 1e3),
-        _ if number < 9_999_500_000.0 => format!("{:.0}M", number / 1e6),
-        _ => format!("{:.0}G", number / 1e9),
-    }
-}
-
-/// Cuts a line where the screen ends. Names of files are in some, which a terminal must not obey.
-fn cut(line: &str, width: usize) -> String {
-    beginning_of(&printable(line), width).to_owned()
-}
-
-fn inverse(line: &str, width: usize) -> String {
-    let line = cut(line, width);
-    let gap = " ".repeat(width.saturating_sub(width_of(&line)));
-    format!("\x1b[7m{line}{gap}\x1b[0m")
 }
 
 #[cfg(test)]
@@ -447,18 +417,5 @@ mod tests {
         let line = "`/run/\x1b]0;title\x07\u{202e}`: it is silent";
         assert_eq!(cut(line, 60), r"`/run/\u{1b}]0;title\u{7}\u{202e}`: it is silent");
         assert_eq!(cut(line, 10), r"`/run/\u{1");
-    }
-
-    #[test]
-    fn numbers_are_short() {
-        for (number, text) in [
-            (0.4, "0"),
-            (99_999.4, "99999"),
-            (99_999.6, "100k"),
-            (12_345_678.0, "12M"),
-            (2e10, "20G"),
-        ] {
-            assert_eq!(short(number), text);
-        }
     }
 }

@@ -90,8 +90,10 @@ impl Terminal {
 
     pub(super) fn draw(&self, lines: &[String]) -> io::Result<()> {
         let mut picture = "\x1b[H".to_owned();
+        // Behind a line as wide as the screen, the cursor is still at its last character, which an
+        // erasure would take.
         picture.push_str(
-            &lines.iter().map(|line| format!("{line}\x1b[K")).collect::<Vec<_>>().join("\r\n"),
+            &lines.iter().map(|line| format!("\x1b[K{line}")).collect::<Vec<_>>().join("\r\n"),
         );
         picture.push_str("\x1b[J");
         self.write(picture.as_bytes())

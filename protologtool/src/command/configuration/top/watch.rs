@@ -7,12 +7,14 @@
 use super::super::args::Choice;
 use super::super::process::ProcessName;
 use super::super::programs::{ask_each, close, connect, find};
+use super::super::site::selector_of;
 use super::super::switch::LevelChange;
 use super::super::trace::{OfGroup, sessions};
-use protolog_control::{Error, Program, Socket};
+use protolog_control::{Error, Program, Site, Socket};
 use protolog_core::Level;
 use protolog_core::control::name::Quoted;
 use protolog_core::control::protocol::Request;
+use protolog_core::control::site_rule::SiteSetting;
 use protolog_core::control::switch;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -24,6 +26,8 @@ use std::time::{Duration, Instant};
 const TIMEOUT: Duration = Duration::from_secs(1);
 /// The time in which a program that failed is left alone.
 const REST: Duration = Duration::from_secs(15);
+/// The most calls of a group that are listed.
+const MOST_SITES: u32 = 10_000;
 
 /// The words for levels, by severity.
 pub(super) const LEVELS: [&str; 6] = ["verbose", "debug", "info", "warn", "error", "wtf"];
@@ -75,6 +79,13 @@ impl GroupRow {
             *sum = sum.saturating_add(count);
         }
     }
+}
+
+/// A rule for one call.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct CallRule {
+    pub(super) site: Site,
+    pub(super) setting: SiteSetting,
 }
 
 /// All groups at one time.
@@ -218,28 +229,58 @@ impl Watch {
 
     /// Switches the group of a row, and reports the change.
     pub(super) fn switch(&mut self, row: &GroupRow, change: &LevelChange) -> String {
-        let process = &row.process;
-        let is_it = |program: &Program| ProcessName::of(program) == *process;
-        let Some(at) = self.programs.iter().position(is_it) else {
-            return format!("{process} has ended");
-        };
-        let (program, own) = (self.programs.swap_remove(at), change.clone());
-        let answer = ask_each(vec![program], TIMEOUT, move |program| own.apply(program)).pop();
-        let Some((program, done)) = answer.flatten() else {
-            return format!("can't switch {}: {}", Quoted(&row.group), late());
-        };
-        self.programs.push(program);
-        match done {
-            Ok((switched, _, Ok(()))) if switched.is_empty() => {
-                format!("nothing is switched: {process} has no {} any more", Quoted(&row.group))
+        let (process, group, own) = (&row.process, Quoted(&row.group), change.clone());
+        match self.ask(process, move |program| own.apply(program)) {
+            None => format!("{process} has ended"),
+            Some(Ok((switched, _, Ok(())))) if switched.is_empty() => {
+                format!("nothing is switched: {process} has no {group} any more")
             }
-            Ok((_, _, Ok(()))) => {
-                format!("switched {} in {process}", Quoted(&row.group))
-            }
-            Ok((_, _, Err(error))) | Err(error) => {
-                format!("can't switch {}: {error}", Quoted(&row.group))
-            }
+            Some(Ok((_, _, Ok(())))) => format!("switched {group} in {process}"),
+            Some(Ok((_, _, Err(error))) | Err(error)) => format!("can't switch {group}: {error}"),
         }
+    }
+
+    /// The calls of the group of a row, and the number of those that are not listed; or why not.
+    pub(super) fn sites(&mut self, row: &GroupRow) -> Result<(Vec<Site>, u64), String> {
+        let (process, group) = (&row.process, row.group.clone());
+        let wanted = format!("group {}", Quoted(&group));
+        let asked = self.ask(process, move |program| program.sites(&wanted, MOST_SITES));
+        let (mut sites, taken) = asked
+            .ok_or_else(|| format!("{process} has ended"))?
+            .map_err(|error| format!("can't list calls: {error}"))?;
+        let left_out = taken.saturating_sub(sites.len() as u64);
+        // The selector also takes groups whose names end so.
+        sites.retain(|site| site.group == group);
+        Ok((sites, left_out))
+    }
+
+    /// Gives a call a rule, or takes it back, and reports the change.
+    pub(super) fn set_rule(&mut self, process: &ProcessName, rule: &CallRule) -> String {
+        let CallRule { site, setting } = rule;
+        let selector = selector_of(site);
+        let item = format!("site {selector}={setting}");
+        let ask = move |program: &mut Program| program.request(&Request::Set(&item)).map(drop);
+        match self.ask(process, ask) {
+            None => format!("{process} has ended"),
+            Some(Err(error)) if has_ended(&error) => format!("{process} has ended"),
+            Some(Ok(())) => format!("site {selector}={setting} in {process}"),
+            Some(Err(error)) => format!("can't switch {selector}: {error}"),
+        }
+    }
+
+    /// Asks one of the programs; gives none if that has ended.
+    fn ask<T: Send + 'static>(
+        &mut self,
+        process: &ProcessName,
+        ask: impl Fn(&mut Program) -> Result<T, Error> + Send + Sync + 'static,
+    ) -> Option<Result<T, Error>> {
+        let is_it = |program: &Program| ProcessName::of(program) == *process;
+        let at = self.programs.iter().position(is_it)?;
+        let program = self.programs.swap_remove(at);
+        let answer = ask_each(vec![program], TIMEOUT, ask).pop();
+        let Some((program, done)) = answer.flatten() else { return Some(Err(late())) };
+        self.programs.push(program);
+        Some(done)
     }
 }
 
