@@ -12,6 +12,7 @@ mod args;
 mod groups;
 mod process;
 mod programs;
+pub(crate) mod remote;
 mod round;
 mod site;
 mod state;

@@ -13,6 +13,7 @@ mod opening;
 mod page;
 mod perfetto;
 mod server;
+mod switching;
 
 use crate::args::{Expansion, LogOutput};
 use crate::command::merge;
@@ -22,6 +23,7 @@ use crate::logs::merged_traces::MERGED;
 use crate::logs::named_logs::{NamedLogs, WholeLog};
 use crate::output::{once, write_one};
 use crate::system::System;
+use columns::Live;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 #[cfg(fuzzing)]
@@ -146,7 +148,7 @@ pub(crate) fn run(args: &ViewArgs, system: &dyn System) -> Result<Exit, Failure>
     let Some(output) = &args.output else {
         let known = Known::new(version, data);
         args.serve(args.place(ListenAt::Anywhere), server::shell(), system, |server| {
-            known.serve(server, &view, system);
+            known.serve(server, &view, args.can_switch(), system);
         })?;
         return Ok(exit);
     };
@@ -161,6 +163,12 @@ impl ViewArgs {
     /// The port of --port, or another place where there is none.
     fn place(&self, otherwise: ListenAt) -> ListenAt {
         if self.port == 0 { otherwise } else { ListenAt::Usual(self.port) }
+    }
+
+    /// Returns whether the page may switch programs: at a port that somebody else may have had, the
+    /// browser may not have this page alone.
+    fn can_switch(&self) -> bool {
+        self.port == 0
     }
 
     /// Serves a page while `run` runs, and has it opened.
@@ -218,12 +226,12 @@ impl View<'_> {
         filter.problems(&times).iter().for_each(|problem| self.note(problem));
         let names: Vec<String> =
             args.traces.iter().map(|path| path.display().to_string()).collect();
-        let is_live = args.output.is_none();
+        let live = if args.output.is_some() { Live::No } else { Live::Served(args.can_switch()) };
         // As they stand on standard error, without the word `warning`.
         let missing = read.missing.iter().map(|it| it.trim_start_matches("warning: ").trim_end());
         let summary = log.summary().to_string();
         let problems: Vec<&str> = missing.chain(summary.lines()).collect();
-        let columns = columns::encode(log, &filter, &names, &problems, is_live);
+        let columns = columns::encode(log, &filter, &names, &problems, live);
         let columns = columns.map_err(|too_much| {
             let failure = Failure::new(too_much.to_string());
             failure.help("choose fewer, as by `--level`, `--group`, `--since` and `--until`")

@@ -16,6 +16,7 @@
 use crate::exit::Failure;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
+use std::collections::HashSet;
 use std::fmt::Write;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -23,6 +24,9 @@ use tempfile::TempDir;
 
 /// The scheme in the header `Authorization`.
 const SCHEME: &str = "Protolog ";
+
+/// The most requests that change something: each takes memory for the rest of the run.
+const MOST_CHANGES: usize = 100_000;
 
 /// Stands in place of a key's name where a proof is made with a code.
 const BY_CODE: &str = "code";
@@ -37,6 +41,8 @@ pub(super) struct Admission {
 struct Outstanding {
     codes: Vec<Code>,
     keys: Vec<SessionKey>,
+    /// The numbers of requests that changed something.
+    used: HashSet<String>,
 }
 
 /// A code that was not used yet.
@@ -107,13 +113,19 @@ impl Admission {
         Some(Admitted { key, nonce: nonce.to_owned() })
     }
 
-    /// Checks the proof of a request.
+    /// Checks the proof of a request. That of one which may change something works once: somebody
+    /// on the way, as at the other end of `ssh -L`, could repeat it.
     pub(super) fn verify(&self, claim: &Claim<'_>) -> Option<Admitted> {
         let (by, nonce, code) = claim.parts()?;
-        let state = self.state();
+        let mut state = self.state();
         let key = state.keys.iter().find(|key| key.name == by)?;
         let admitted = Admitted { key: key.clone(), nonce: nonce.to_owned() };
-        claim.is_by(&key.secret, nonce, code).then_some(admitted)
+        claim.is_by(&key.secret, nonce, code).then_some(())?;
+        if claim.changes() {
+            let is_new = state.used.len() < MOST_CHANGES && state.used.insert(nonce.to_owned());
+            is_new.then_some(())?;
+        }
+        Some(admitted)
     }
 
     /// Adds a key without a code.
@@ -152,6 +164,11 @@ impl Outstanding {
 }
 
 impl<'a> Claim<'a> {
+    /// Returns whether such a request may change something.
+    pub(super) fn changes(&self) -> bool {
+        self.method != "GET"
+    }
+
     /// The name of the key, the number of the request, and the authentication code.
     fn parts(&self) -> Option<(&'a str, &'a str, [u8; 32])> {
         let mut parts = self.proof.strip_prefix(SCHEME)?.split('.');
@@ -289,6 +306,21 @@ mod tests {
         ] {
             assert!(!check(of, &wrong), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_proof_of_a_change_works_once() {
+        let admission = Admission::default();
+        let code = admission.issue(MINUTE, |_| None).unwrap();
+        let key = open(&admission, &code).unwrap().key;
+        let check = |method: &str, path: &str| {
+            let proof = proof(&key.name, &key.secret, [method, path, ""]);
+            admission.verify(&Claim { method, path, tag: "", proof: &proof }).is_some()
+        };
+        assert!(check("GET", "/data") && check("GET", "/data"));
+        assert!(check("POST", "/switch/1/site/2/on"));
+        assert!(!check("POST", "/switch/1/site/2/on") && !check("POST", "/switch/1/site/2/off"));
+        assert!(check("GET", "/data"));
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! The log as columns, the form in which a page takes it: small, and quick to take apart into typed
 //! arrays.
 //!
-//! Eight parts, each after its size in four bytes (little endian): JSON with all that many items
+//! Nine parts, each after its size in four bytes (little endian): JSON with all that many items
 //! share (messages, groups, threads, the texts of losses), five columns with a value for each item
-//! in the order of time, the spans, and the requests, a column that may be empty.
+//! in the order of time, the spans, and two columns that may be empty: requests and rates.
 //!
 //! | column | value |
 //! |---|---|
@@ -13,6 +13,7 @@
 //! | arguments | of a message: with [`STACK`] the index of a text; then a code for each conversion of its template, or with [`WHOLE`] the index of the whole text |
 //! | texts | size in bytes, UTF-8 |
 //! | requests | 0, or the number of the message's request, from 1 |
+//! | rates | 0, or the number of the rate at which the message was kept by sampling, from 1 |
 //!
 //! A span has, in this order:
 //!
@@ -31,18 +32,20 @@
 //! dictionary), the whole text stands in the columns. The reader says which they are, so that no
 //! other text is put together; builds for tests compare all of them.
 
-mod requests;
+mod numbered;
+mod sampling;
 mod template;
 mod values;
 
 use crate::logs::filter::Filter;
 use foldhash::{HashMap, HashMapExt as _};
+use numbered::NumberedColumn;
+use protolog_core::control::rate::Rate;
 use protolog_core::{Conversion, Template, Verb, render_one};
 use protolog_reader::{
     Arg, Entry, Item, Log, Loss, LossCause, LossReason, Message, Rendering, SpanSlice, Thread,
     Values,
 };
-use requests::RequestColumn;
 use serde_json::{Value, json};
 use std::fmt;
 use template::{take_apart, verb_letter};
@@ -80,23 +83,33 @@ impl fmt::Display for TooMuch {
     }
 }
 
+/// The way in which a page may change.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Live {
+    /// It is a file.
+    No,
+    /// It is served, and may switch programs or not.
+    Served(bool),
+}
+
 /// Encodes the items of a log that are admitted. `traces` are the names to show, `problems` the
-/// reasons why the log is not whole; `is_live` if there may be more of it later.
+/// reasons why the log is not whole; `live` says whether there
+/// may be more of it later.
 pub(super) fn encode(
     log: &Log,
     filter: &Filter<'_>,
     traces: &[String],
     problems: &[&str],
-    is_live: bool,
+    live: Live,
 ) -> Result<Vec<u8>, TooMuch> {
-    encode_within(log, filter, (traces, problems, is_live), MOST_BYTES)
+    encode_within(log, filter, (traces, problems, live), MOST_BYTES)
 }
 
 /// As [`encode`], of at most so many bytes.
 fn encode_within(
     log: &Log,
     filter: &Filter<'_>,
-    (traces, problems, is_live): (&[String], &[&str], bool),
+    (traces, problems, live): (&[String], &[&str], Live),
     most: u64,
 ) -> Result<Vec<u8>, TooMuch> {
     let mut columns = Columns::new(log);
@@ -116,7 +129,7 @@ fn encode_within(
         columns.slice(slice);
         columns.check_size(most)?;
     }
-    let all = columns.finish(traces, problems, is_live);
+    let all = columns.finish(traces, problems, live);
     if all.len() as u64 > most { Err(TooMuch::Bytes) } else { Ok(all) }
 }
 
@@ -131,7 +144,8 @@ struct Columns<'a> {
     threads: Vec<u8>,
     args: Vec<u8>,
     texts: Texts,
-    requests: RequestColumn<'a>,
+    requests: NumberedColumn<&'a str>,
+    rates: NumberedColumn<Rate>,
     slices: Vec<u8>,
     slice_count: u64,
     last_slice: i64,
@@ -145,6 +159,8 @@ struct Columns<'a> {
     last_thread: Option<(&'a Thread, u64)>,
     thread_list: Vec<Value>,
     losses: Vec<String>,
+    /// The indices of those that are of limits.
+    limited: Vec<usize>,
     /// The number of messages that were lost, as far as it is known.
     lost: u64,
     /// The item from which on the wall clock is so far from the trace's, and the wall clock's time
@@ -196,7 +212,8 @@ impl<'a> Columns<'a> {
             threads: Vec::new(),
             args: Vec::new(),
             texts: Texts::default(),
-            requests: RequestColumn::default(),
+            requests: NumberedColumn::default(),
+            rates: NumberedColumn::default(),
             slices: Vec::new(),
             slice_count: 0,
             last_slice: 0,
@@ -208,6 +225,7 @@ impl<'a> Columns<'a> {
             last_thread: None,
             thread_list: Vec::new(),
             losses: Vec::new(),
+            limited: Vec::new(),
             lost: 0,
             wall: Vec::new(),
             room: Room::default(),
@@ -216,6 +234,7 @@ impl<'a> Columns<'a> {
 
     fn entry(&mut self, entry: &Entry<'a>) {
         self.requests.push(self.items, entry.request());
+        self.rates.push(self.items, entry.rate());
         self.begin(entry.time(), entry.thread());
         let values = entry.values();
         let index = self.message(&values);
@@ -243,9 +262,13 @@ impl<'a> Columns<'a> {
 
     fn loss(&mut self, loss: &'a Loss) {
         self.requests.push(self.items, None);
+        self.rates.push(self.items, None);
         self.begin(loss.time, self.log.thread_of(loss));
         varint(&mut self.heads, (self.losses.len() as u64) << 1 | 1);
         self.losses.push(loss.describe(self.log.dictionary()));
+        if loss.reason == LossReason::Reported(LossCause::Limited) {
+            self.limited.push(self.losses.len() - 1);
+        }
         // Neither packets of any kind, nor messages of which an argument was cut off.
         let is_of_messages = match loss.reason {
             LossReason::Reported(cause) => cause != LossCause::Truncated,
@@ -405,19 +428,21 @@ impl<'a> Columns<'a> {
 
     /// Looks whether the columns so far fit, before they take more memory.
     fn check_size(&self, most: u64) -> Result<(), TooMuch> {
-        let Self { times, heads, threads, args, texts, slices, requests, .. } = self;
-        let parts = [times, heads, threads, args, texts.bytes(), slices, requests.bytes()];
+        let Self { times, heads, threads, args, texts, slices, .. } = self;
+        let (requests, rates) = (self.requests.bytes(), self.rates.bytes());
+        let parts = [times, heads, threads, args, texts.bytes(), slices, requests, rates];
         let size: u64 = parts.into_iter().map(|part| part.len() as u64).sum();
         if size > most { Err(TooMuch::Bytes) } else { Ok(()) }
     }
 
-    fn finish(self, traces: &[String], problems: &[&str], is_live: bool) -> Vec<u8> {
+    fn finish(self, traces: &[String], problems: &[&str], live: Live) -> Vec<u8> {
         let wall: Vec<Value> =
             self.wall.iter().map(|(item, ns)| json!([item, ns.to_string()])).collect();
         let messages: Vec<Value> = self.parsed.into_iter().map(|message| message.json).collect();
         let meta = json!({
             "traces": traces,
-            "live": is_live,
+            "live": live != Live::No,
+            "switches": live == Live::Served(true),
             "items": self.items,
             "texts": self.texts.count(),
             "slices": self.slice_count,
@@ -427,14 +452,19 @@ impl<'a> Columns<'a> {
             "groups": self.groups,
             "threads": self.thread_list,
             "losses": self.losses,
+            "limited": self.limited,
             "problems": problems,
             "lost": self.lost,
-            "requests": self.requests.ids(),
+            "requests": self.requests.values(),
+            "rates": self.rates.values().iter().map(sampling::rate).collect::<Vec<_>>(),
+            "passed": sampling::passed_over(self.log),
         });
         let meta = meta.to_string().into_bytes();
-        let (texts, requests) = (self.texts.bytes(), self.requests.bytes());
+        let texts = self.texts.bytes();
+        let (requests, rates) = (self.requests.bytes(), self.rates.bytes());
         let (times, heads, threads) = (&self.times, &self.heads, &self.threads);
-        let parts = [&meta, times, heads, threads, &self.args, texts, &self.slices, requests];
+        let parts =
+            [&meta, times, heads, threads, &self.args, texts, &self.slices, requests, rates];
         let mut all = Vec::with_capacity(parts.iter().map(|part| part.len() + 4).sum());
         for part in parts {
             all.extend((part.len() as u32).to_le_bytes());
@@ -474,7 +504,7 @@ mod tests {
         let log = Trace::from_bytes(trace).read().unwrap();
         let choice = Choice::parse_from(["view"]);
         let filter = choice.filters.resolve(&log, &Times::utc(), 0).unwrap();
-        let encode = |most| encode_within(&log, &filter, (&[], &[], false), most);
+        let encode = |most| encode_within(&log, &filter, (&[], &[], Live::No), most);
         let all = encode(MOST_BYTES).unwrap();
         assert!(all.len() > 3 * 60);
         assert_eq!(encode(all.len() as u64).unwrap(), all);

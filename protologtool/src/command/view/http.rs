@@ -8,6 +8,8 @@
 //!   or a status, and its connection is closed after that. It reaches nothing else.
 //! - No request has a body, and its head has at most [`HEAD`] bytes. Time and number of connections
 //!   have limits ([`connections`]), so memory is bounded before any proof is seen.
+//! - A request that may change something is one of the page's own origin, as browsers say, and its
+//!   proof works once.
 //! - A request under a name that is not this machine's own is refused: a page of the network may
 //!   have its name lead here.
 
@@ -26,7 +28,7 @@ pub use exercise::exchange;
 use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
 use hyper::header::{
     AUTHORIZATION, CONNECTION, CONTENT_TYPE, ETAG, HOST, HeaderMap, HeaderName, HeaderValue,
-    IF_NONE_MATCH,
+    IF_NONE_MATCH, ORIGIN,
 };
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -171,6 +173,11 @@ impl PageReply {
         Self { is_last: true, ..self }
     }
 
+    #[cfg(test)]
+    pub(super) fn code(&self) -> u16 {
+        self.status.as_u16()
+    }
+
     pub(super) fn is_last(&self) -> bool {
         self.is_last
     }
@@ -227,6 +234,9 @@ impl Gate {
             return closing(plain(StatusCode::UNAUTHORIZED, Bytes::new(), ""));
         };
         lease.note_proof();
+        if claim.changes() && !is_new && !is_of_own_page(request.headers()) {
+            return closing(plain(StatusCode::FORBIDDEN, Bytes::new(), ""));
+        }
         let (path, tag) = (claim.path.to_owned(), claim.tag.to_owned());
         let reply = if is_new {
             PageReply::status(StatusCode::NO_CONTENT)
@@ -267,6 +277,14 @@ fn refusal(request: &Request<Incoming>) -> Option<StatusCode> {
         return Some(StatusCode::PAYLOAD_TOO_LARGE);
     }
     None
+}
+
+/// Returns whether a page of this origin sends a request, as browsers say. They say so of each that
+/// may change something. Its proof says more, but is worth nothing if the page's key were known.
+fn is_of_own_page(headers: &HeaderMap) -> bool {
+    let site = header(headers, HeaderName::from_static("sec-fetch-site"));
+    header(headers, ORIGIN) == format!("http://{}", header(headers, HOST))
+        && matches!(site, "" | "same-origin")
 }
 
 /// The value of a header; empty if it is not there, is there twice, or is no ASCII.

@@ -13,7 +13,7 @@ const STYLE: &str = include_str!("page/style.css");
 pub(super) const SESSION: &str = include_str!("page/session.js");
 
 /// The parts of the script, each after the parts that it needs.
-const SCRIPT: [&str; 15] = [
+const SCRIPT: [&str; 16] = [
     SESSION,
     include_str!("page/data.js"),
     include_str!("page/format.js"),
@@ -26,6 +26,7 @@ const SCRIPT: [&str; 15] = [
     include_str!("page/flames.js"),
     include_str!("page/side.js"),
     include_str!("page/detail.js"),
+    include_str!("page/switches.js"),
     include_str!("page/state.js"),
     include_str!("page/keys.js"),
     include_str!("page/main.js"),

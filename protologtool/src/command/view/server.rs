@@ -4,6 +4,7 @@
 
 use super::http::{Asked, HttpServer, PageReply, Shell};
 use super::page;
+use super::switching;
 use crate::exit::Failure;
 use crate::system::System;
 use hyper::{Method, StatusCode};
@@ -32,15 +33,17 @@ impl Known {
         Self { version, reply, complaint: String::new() }
     }
 
-    /// Answers requests, for ever.
+    /// Answers requests, for ever; those to switch programs, if they may be.
     pub(super) fn serve(
         mut self,
         server: &HttpServer,
         source: &dyn DataSource,
+        can_switch: bool,
         system: &dyn System,
     ) {
         for job in server.jobs() {
-            let reply = self.reply_to(&job.asked, source, system);
+            let switched = switching::reply_to(&job.asked, can_switch);
+            let reply = switched.unwrap_or_else(|| self.reply_to(&job.asked, source, system));
             job.answer(reply);
         }
     }

@@ -64,7 +64,7 @@ class LogData {
       return bytes.subarray(from, at);
     };
     this.meta = JSON.parse(new TextDecoder().decode(part()));
-    const [times, heads, threads, args, texts, slices, requests] = [part(), part(), part(), part(), part(), part(), part()];
+    const [times, heads, threads, args, texts, slices, requests, rates] = [part(), part(), part(), part(), part(), part(), part(), part()];
     const n = this.meta.items;
     this.n = n;
     this.time = new Float64Array(n);
@@ -86,7 +86,9 @@ class LogData {
       if (!this.isLoss(i)) this.skipArgs(i);
     }
     this.readSlices(slices);
-    this.readRequests(new VarintReader(requests));
+    this.requests = this.readNumbers(this.meta.requests, requests);
+    this.rates = this.readNumbers(this.meta.rates, rates);
+    this.limited = new Set(this.meta.limited);
     this.levels = this.meta.messages.map((message) => {
       const level = LEVELS.indexOf(message.level);
       return level < 0 ? UNKNOWN_LEVEL : level;
@@ -176,16 +178,30 @@ class LogData {
   }
 
   /**
-   * Reads the number of each item's request, from 1; 0 for none. There are none of a log without
-   * requests.
+   * Reads the number of each item's value in a list, from 1; 0 for none. There are none of a log
+   * without values.
    */
-  readRequests(reader) {
-    this.requests = this.meta.requests.length === 0 ? null : new Uint32Array(this.n);
-    for (let i = 0; this.requests !== null && i < this.n; i++) this.requests[i] = reader.next();
+  readNumbers(values, bytes) {
+    if (values.length === 0) return null;
+    const numbers = new Uint32Array(this.n), reader = new VarintReader(bytes);
+    for (let i = 0; i < this.n; i++) numbers[i] = reader.next();
+    return numbers;
   }
 
   /** The id of the request that an item belongs to; null for none. */
   requestOf(i) { return this.meta.requests[(this.requests?.[i] ?? 0) - 1] ?? null; }
+
+  /** The rate at which an item was kept by sampling; null if each such message was. */
+  rateOf(i) { return this.meta.rates[(this.rates?.[i] ?? 0) - 1] ?? null; }
+
+  /** True for messages that a limit has suppressed. */
+  isLimited(i) { return this.isLoss(i) && this.limited.has(this.message(i)); }
+
+  /** The number of messages of a group that sampling passed over, of one level or of all. */
+  passedOver(group, letter = null) {
+    const all = this.meta.passed.filter((one) => one.group === group && (letter === null || one.level === letter));
+    return all.reduce((sum, { count }) => sum + count, 0);
+  }
 
   /** The end of a span; that of all where it has none. */
   sliceEnd(slice) {

@@ -22,14 +22,17 @@ class Detail {
     if (chosen === null) return;
     const heading = element("h2", { class: LEVELS[data.level(chosen)] });
     data.pieces(chosen).forEach((piece, k) => heading.append(element("span", { class: k % 2 === 1 ? "arg" : null }, visible(piece))));
-    const stack = data.stack(chosen), left = element("div", {}, this.facts(chosen), ...this.spans(chosen), ...this.neighbours(chosen)), right = element("div", {}, ...this.args(chosen));
+    const stack = data.stack(chosen), left = element("div", {}, this.facts(chosen), ...this.switches(chosen), ...this.spans(chosen), ...this.neighbours(chosen)), right = element("div", {}, ...this.args(chosen));
     if (stack !== null) {
       right.append(element("h3", {}, "Stack"), element("pre", { tabindex: 0, "aria-label": "Stack" }, stack.split("\n").map(visible).join("\n")));
     }
     const columns = element("div", { class: right.childElementCount > 0 ? "columns" : "" }, left, right);
     const key = data.key(chosen), top = key === this.drawn ? this.box.scrollTop : 0;
     this.drawn = key;
+    // A log that grows is drawn anew while a key is on its way to a button.
+    const word = this.box.contains(document.activeElement) ? document.activeElement.dataset.word : undefined;
     this.box.replaceChildren(this.actions(), heading, columns);
+    if (word !== undefined) this.box.querySelector(`[data-word="${word}"]`)?.focus();
     this.box.scrollTop = top;
     this.plotAll();
   }
@@ -63,6 +66,9 @@ class Detail {
         on: { click: () => this.app.onlyRequest() },
       }, "only"));
     }
+    const rate = data.rateOf(item), passed = message ? data.passedOver(group.name, message.level) : 0;
+    if (rate !== null) fact("sampled", `${rate.text}: ${rateMeaning(rate)}`);
+    if (passed > 0) fact("", `${passedText(passed)} of this group and level in the log`);
     if (message) {
       fact("group", `${group.name}${group.tag && group.tag !== shortName(group.name) ? `, tag ${group.tag}` : ""}`);
       fact("template", message.template);
@@ -70,6 +76,13 @@ class Detail {
       fact("id", message.id);
     }
     return facts;
+  }
+
+  /** The switches of a message in the program that logged it, once that has answered. */
+  switches(item) {
+    const { data } = this.app, message = data.messageOf(item), { pid } = data.threadOf(item);
+    if (this.app.switches === undefined || !message || pid === null) return [];
+    return [this.app.switches.of(pid, message)];
   }
 
   /** The spans that the message is in, each a button for its time. */

@@ -27,7 +27,7 @@ function makeFacets(data) {
       name: "groups", param: "group", title: "Group", size: groups.length + 1,
       message: byMessage((message) => message.group, groups.length),
       key: keyOrLost(groups, (group) => group.name), label: orLost(groups, (group) => group.name.slice(common)), full: orLost(groups, (group) => group.name),
-      more: (choice) => groups[choice]?.tag && groups[choice].tag !== shortName(groups[choice].name) ? groups[choice].tag : "",
+      more: (choice) => groups[choice] === undefined ? "" : [groupTag(groups[choice]), passedText(data.passedOver(groups[choice].name))].filter((it) => it !== "").join(", "),
     },
     {
       // Where each group has a tag of its own, the groups say it all.
@@ -60,6 +60,11 @@ function makeFacets(data) {
     },
   ];
 }
+
+/** The tag of a group, where it is another word than its name. */
+function groupTag({ name, tag }) { return tag && tag !== shortName(name) ? tag : ""; }
+
+function passedText(count) { return count === 0 ? "" : `${countText(count)} passed over`; }
 
 /** The size of the path that all of these names begin with; 0 where one is nothing else. */
 function commonPath(names) {

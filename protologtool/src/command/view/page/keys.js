@@ -17,6 +17,7 @@ const KEYS = [
   [["T"], "previous message of the same thread", (app) => app.seek(-1, (item) => app.isSameThread(item), "no message of this thread before this")],
   [["s"], "only messages of this template, or all", (app) => app.onlyTemplate()],
   [["r"], "only messages of this request, or all", (app) => app.onlyRequest()],
+  [["w"], "to the switches of this message, if its program runs", (app) => app.focusSwitches()],
   [["b"], "keep a bookmark, or remove it", (app) => app.bookmark()],
   [["]"], "next bookmark", (app) => app.seek(1, (item) => app.bookmarks.has(item), "no bookmark after this")],
   [["["], "previous bookmark", (app) => app.seek(-1, (item) => app.bookmarks.has(item), "no bookmark before this")],

@@ -54,6 +54,11 @@ function appendMarked(to, text, find) {
   if (from < text.length) to.append(visible(text.slice(from)));
 }
 
+/** The number of messages that one which was kept at a rate stands for, in words. */
+function rateMeaning({ weight }) { return `it stands for ${weightText(weight)} messages`; }
+
+function weightText(weight) { return weight < 100 && !Number.isInteger(weight) ? weight.toFixed(1) : countText(Math.round(weight)); }
+
 class LogList {
   constructor(app) {
     this.app = app;
@@ -177,7 +182,7 @@ class LogList {
     const { data, filter, bookmarks, chosen } = this.app, item = filter.shown[place];
     const before = place > 0 ? data.between(filter.shown[place - 1], item) : null;
     const letter = LEVELS[data.level(item)], message = data.messageOf(item);
-    row.className = `row ${letter}${bookmarks.has(item) ? " kept" : ""}`;
+    row.className = `row ${letter}${bookmarks.has(item) ? " kept" : ""}${data.isLimited(item) ? " limited" : ""}`;
     row.dataset.place = place;
     row.id = `row-${place}`;
     row.setAttribute("aria-selected", String(item === chosen));
@@ -189,9 +194,11 @@ class LogList {
     thread.textContent = isolated(threadText(of));
     level.textContent = levelSign(data.level(item));
     level.title = LEVEL_NAMES[data.level(item)];
-    group.textContent = data.isLoss(item) ? "lost" : visible(shortGroup(data.groupOf(item)));
+    group.textContent = data.isLoss(item) ? (data.isLimited(item) ? "limited" : "lost") : visible(shortGroup(data.groupOf(item)));
     location.textContent = message ? visible(message.location.split("/").pop()) : "";
     this.fillText(text, item);
+    const rate = data.rateOf(item);
+    if (rate !== null) text.prepend(element("span", { class: "rate", title: `kept by sampling: ${rateMeaning(rate)}` }, visible(rate.text)));
   }
 
   /** The message: arguments in another colour, or matches marked. */

@@ -363,6 +363,11 @@ class App {
     document.getElementById("age").textContent = `${rate}last message ${agoText(ago)}`;
   }
 
+  focusSwitches() {
+    const first = document.querySelector("#detail .switches button:not([hidden])");
+    if (first) first.focus(); else this.note(this.chosen === null ? "choose a message first" : "no running program has this message, or this page can't switch any");
+  }
+
   /** True if the newest message came a moment ago: then it is what one looks for. */
   get isLively() {
     const last = this.data.n > 0 ? this.data.wall(this.data.n - 1) : null;
@@ -430,6 +435,7 @@ async function start() {
   }
   document.getElementById("data").remove();
   const app = new App(new LogData(await inflate(bytes)));
+  if (session && app.data.meta.switches) app.switches = new Switches(app, session);
   // For tests, and for who wants to ask the log something in the console.
   globalThis.protolog = app;
   for (const id of ["live", "age"]) document.getElementById(id).hidden = !app.data.meta.live;
