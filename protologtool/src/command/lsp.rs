@@ -1,5 +1,5 @@
 //! `lsp`: a language server, for editors. Problems as they are typed, the message of a call, its
-//! place, and the changes that do away with problems.
+//! place, the changes that do away with problems, and switches of calls in programs that run.
 //!
 //! One thread reads messages, so that a request can be cancelled while another is answered; one
 //! answers them, in their order, and looks at changed documents when no message waits. A document
@@ -16,6 +16,7 @@ mod position;
 mod protocol;
 mod server;
 mod shown;
+mod switches;
 
 use crate::args::Sources;
 use crate::args::values::dictionary;

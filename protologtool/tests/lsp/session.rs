@@ -29,8 +29,14 @@ pub(crate) struct Session {
 
 impl Session {
     pub(crate) fn start(directory: &Path, args: &str) -> Self {
+        Self::start_in(directory, args, &[])
+    }
+
+    /// As [`Self::start`], with these variables.
+    pub(crate) fn start_in(directory: &Path, args: &str, variables: &[(&str, &Path)]) -> Self {
         let mut server = Command::new(env!("CARGO_BIN_EXE_protologtool"))
             .arg("lsp")
+            .envs(variables.iter().copied())
             .args(args.split_whitespace())
             .current_dir(directory)
             .stdin(Stdio::piped())

@@ -12,6 +12,10 @@ use serde_json::Value;
 /// The kind of the actions that this server has.
 pub(super) const QUICKFIX: &str = "quickfix";
 
+/// The `MessageType` of an error, and of information.
+pub(super) const MESSAGE_ERROR: u8 = 1;
+pub(super) const MESSAGE_INFO: u8 = 3;
+
 /// A place: line from 0, and units of the encoding from the line's beginning.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct LspPosition {
@@ -74,7 +78,7 @@ pub(super) struct WorkspaceFolder {
     pub(super) uri: Uri,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 pub(super) struct TextDocumentIdentifier {
     pub(super) uri: Uri,
 }
@@ -135,9 +139,19 @@ pub(super) struct CodeActionParams {
 }
 
 #[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct CodeActionContext {
     /// The kinds that are asked for; none for all.
     pub(super) only: Option<Vec<String>>,
+    /// 1 if the user asks, 2 if the client does so by itself.
+    pub(super) trigger_kind: Option<u8>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct ExecuteCommandParams {
+    pub(super) command: String,
+    #[serde(default)]
+    pub(super) arguments: Vec<Value>,
 }
 
 #[derive(Debug, Serialize)]

@@ -5,7 +5,7 @@ use super::folders::{EditorFolders, Findings};
 use super::overlay::Overlay;
 use super::position::{self, Encoding};
 use super::protocol as lsp;
-use super::{Cancelled, LspArgs, shown};
+use super::{Cancelled, LspArgs, shown, switches};
 use crate::diagnostic::{Diagnostic, Fix, Severity};
 use crate::exit::Exit;
 use crate::lang::Kind;
@@ -148,6 +148,7 @@ impl<'s> Server<'s> {
             "textDocument/hover" => Ok(self.hover(&read(params)?)),
             "textDocument/definition" => Ok(self.definition(&read(params)?)),
             "textDocument/codeAction" => Ok(self.actions(&read(params)?)),
+            "workspace/executeCommand" => self.execute(read(params)?),
             _ => Err((ErrorCode::MethodNotFound, format!("no method `{method}`"))),
         }
     }
@@ -172,7 +173,8 @@ impl<'s> Server<'s> {
                 "textDocumentSync": { "openClose": true, "change": 2, "save": {} },
                 "hoverProvider": true,
                 "definitionProvider": true,
-                "codeActionProvider": { "codeActionKinds": [lsp::QUICKFIX] },
+                "codeActionProvider": { "codeActionKinds": [lsp::QUICKFIX, switches::KIND] },
+                "executeCommandProvider": { "commands": [switches::COMMAND] },
             },
             "serverInfo": { "name": SOURCE, "version": env!("CARGO_PKG_VERSION") },
         }))
@@ -364,9 +366,27 @@ impl<'s> Server<'s> {
         }
     }
 
-    /// Shows a text that has no place in a source.
+    /// Switches a call, and says so.
+    fn execute(&self, params: lsp::ExecuteCommandParams) -> Reply {
+        let lsp::ExecuteCommandParams { command, arguments } = params;
+        if command != switches::COMMAND {
+            return Err((ErrorCode::InvalidParams, format!("no command `{command}`")));
+        }
+        let said = match switches::execute(&arguments) {
+            Ok(done) => self.show(lsp::MESSAGE_INFO, &done),
+            Err(why) => self.show(lsp::MESSAGE_ERROR, &format!("nothing is switched: {why}")),
+        };
+        said.map_err(|error| (ErrorCode::InternalError, error.to_string()))?;
+        Ok(Value::Null)
+    }
+
+    /// Shows a problem that has no place in a source.
     fn say(&self, text: &str) -> io::Result<()> {
-        let params = json!({ "type": 1, "message": text });
+        self.show(lsp::MESSAGE_ERROR, text)
+    }
+
+    fn show(&self, kind: u8, text: &str) -> io::Result<()> {
+        let params = json!({ "type": kind, "message": text });
         self.send(Notification::new("window/showMessage".to_owned(), params))
     }
 
@@ -416,16 +436,28 @@ impl<'s> Server<'s> {
         json!(location)
     }
 
-    /// The changes for the problems in a range, those first that are right for certain.
+    /// The changes for the problems in a range, those first that are right for certain, and then
+    /// the switches of the call there.
     fn actions(&mut self, params: &lsp::CodeActionParams) -> Value {
-        let is_fix = |kind: &String| kind == lsp::QUICKFIX || kind.is_empty();
-        if params.context.only.as_ref().is_some_and(|only| !only.iter().any(is_fix)) {
-            return json!([]);
-        }
         let Some(path) = documents::path(&params.text_document.uri) else { return json!([]) };
         self.look(&path);
-        let known = (self.documents.get(&path), self.looks.get(&path));
-        let (Some(document), Some(look)) = known else { return json!([]) };
+        let mut actions = self.fixes(params, &path);
+        if switches::are_wanted(&params.context) {
+            let (text_document, position) = (params.text_document.clone(), params.range.start);
+            let at = lsp::TextDocumentPositionParams { text_document, position };
+            let id = self.call_at(&at).map(|(_, call, _)| call.id);
+            actions.extend(id.map(switches::actions).unwrap_or_default());
+        }
+        json!(actions)
+    }
+
+    fn fixes(&self, params: &lsp::CodeActionParams, path: &Path) -> Vec<Value> {
+        let is_fix = |kind: &String| kind == lsp::QUICKFIX || kind.is_empty();
+        if params.context.only.as_ref().is_some_and(|only| !only.iter().any(is_fix)) {
+            return Vec::new();
+        }
+        let known = (self.documents.get(path), self.looks.get(path));
+        let (Some(document), Some(look)) = known else { return Vec::new() };
         let at = |place| position::offset(&document.source, place, self.encoding);
         let (start, end) = (at(params.range.start), at(params.range.end));
         let here = |it: &&Diagnostic| it.range.start <= end && start <= it.range.end;
@@ -435,7 +467,7 @@ impl<'s> Server<'s> {
             .collect();
         all.sort_by_key(|(_, fix)| !fix.is_certain);
         let actions = all.into_iter().map(|(problem, fix)| self.action(problem, fix, document));
-        json!(actions.collect::<Vec<_>>())
+        actions.collect()
     }
 
     fn action(&self, problem: &Diagnostic, fix: &Fix, document: &Document) -> Value {
