@@ -52,7 +52,8 @@ pub(crate) fn log_to(group: &'static GroupInfo, level: Level, template: &str, ar
     }
     let ruled = if rules::is_any() {
         let id = message_id("", template, level, group.name);
-        rules::ruled_call(&Call { id: Some(id), ..call })
+        let visit = |visitor: &mut dyn FnMut(Arg<'_>)| args.iter().for_each(|arg| visitor(*arg));
+        rules::ruled_call(&Call { id: Some(id), ..call }, &visit)
     } else {
         RuledCall::default()
     };

@@ -65,15 +65,15 @@ fn emit_with_text<A: FastArgs, R: Borrow<A>>(head: Head, note: NoteRef, args: R)
     trace_by_rule(head.id, level, group, args, rule);
 }
 
-/// As [`emit_with_text`], for a message that a rate may decide about. One function for all calls,
-/// so that those which have only a limit carry nothing of it.
+/// As [`emit_with_text`], for a message that a rate or its arguments may decide about. One function
+/// for all calls, so that those which have only a limit carry nothing of it.
 #[cold]
 #[inline(never)]
 fn emit_sampled(head: Head, note: NoteRef, rule: SiteState, args: &[Arg<'_>]) {
     let (group, level) = head.group_level.parts();
     let key = site::key(note, head.id);
     let Some(passed) = log::pass_asked(head, key, rule, &ArgSlice(args)) else { return };
-    if rule.is_printed(group.is_text_enabled(level)) {
+    if passed.state.is_printed(group.is_text_enabled(level)) {
         text::emit_text(head.id, level, group.tag, note.bytes(), &ArgSlice(args));
     }
     trace_passed(head.id, level, group, args, passed);

@@ -175,7 +175,7 @@ pub(crate) fn pass_asked<A: Args>(
     pass_by_arguments(call, level, group, &|visitor| args.visit(&mut |arg| visitor(arg)))
 }
 
-/// As [`pass`], for a call that is sampled by its arguments, which `visit` calls a function with.
+/// As [`pass`], for a call that is decided by its arguments, which `visit` calls a function with.
 #[cold]
 fn pass_by_arguments(
     call: RuledCall,
@@ -183,6 +183,10 @@ fn pass_by_arguments(
     group: &'static GroupInfo,
     visit: Visit<'_>,
 ) -> Option<Passed> {
+    let call = call.for_arguments(visit);
+    if !group.takes(level, call.state) {
+        return None;
+    }
     // As in `pass`.
     let sampled =
         if group.at_host().is_none() { call.sample_by_arguments(visit) } else { Ok(None) };

@@ -106,6 +106,22 @@ pub(super) fn find_unquoted(text: &str, is_it: impl Fn(char) -> bool) -> Option<
     }
 }
 
+/// Returns the position of the first `=` that is neither between quotation marks nor a part of a
+/// comparison.
+pub(super) fn find_equals(text: &str) -> Option<usize> {
+    let mut from = 0;
+    loop {
+        let rest = text.get(from..)?;
+        let at = find_unquoted(rest, |char| "=!<>".contains(char))?;
+        let found = rest.get(at..)?;
+        match found.strip_prefix(['=', '!', '<', '>']) {
+            Some(after) if after.starts_with('=') => from += at + 2,
+            _ if found.starts_with('=') => return Some(from + at),
+            _ => from += at + 1,
+        }
+    }
+}
+
 /// Takes the characters after a backslash; none if they are no escape.
 fn escape(chars: &mut Chars<'_>) -> Option<char> {
     match chars.next()? {

@@ -10,6 +10,7 @@
 //! #58f2c41b9a07d36e          with this id
 //! debug                      of this level and more severe ones
 //! verbose-debug              from one level to another
+//! arg1 == 42                 whose first argument is this integer: messages, not calls
 //! net and "retry" and debug  all of it
 //! ```
 //!
@@ -20,9 +21,11 @@
 //! known of a call meets no condition. `testdata/selectors.tsv` has selectors and what they mean,
 //! errors included; `testdata/selected.tsv` has calls and whether a selector takes them.
 
+mod argument;
 mod error;
 mod parser;
 
+pub use argument::{ArgumentCondition, Comparison, VisitArguments};
 pub use error::{SelectorError, SelectorProblem};
 
 use super::matches_group;
@@ -69,6 +72,8 @@ pub enum Condition<'a> {
     Id(u64),
     /// It has one of these levels (bit = [`Level::severity`]).
     Levels(u8),
+    /// The argument has such a value. Of a call, that its template has an integer there.
+    Argument(ArgumentCondition),
 }
 
 /// The known facts about a call. Empty is unknown.
@@ -128,7 +133,34 @@ impl<'a> Selector<'a> {
         self.conditions.get(..self.count).unwrap_or_default()
     }
 
-    /// Returns whether it takes a call.
+    /// Returns the conditions on arguments. A message is taken if its call is, and these hold.
+    pub fn argument_conditions(&self) -> impl Iterator<Item = ArgumentCondition> {
+        self.conditions().iter().filter_map(|condition| match condition {
+            Condition::Argument(condition) => Some(*condition),
+            _ => None,
+        })
+    }
+
+    /// Returns whether it has conditions on arguments, so that it may take one message of a call
+    /// and not another.
+    pub fn is_by_arguments(&self) -> bool {
+        self.argument_conditions().next().is_some()
+    }
+
+    /// Returns whether its conditions on arguments hold, if it has any. `visit` calls a function
+    /// with each argument of a message.
+    pub fn takes_arguments(&self, visit: VisitArguments<'_>) -> bool {
+        self.argument_conditions().all(|condition| condition.holds(visit))
+    }
+
+    /// Returns whether it would take a call, but for its conditions on arguments.
+    pub fn takes_without_arguments(&self, call: &Call<'_>) -> bool {
+        let is_on_argument = |it: &Condition<'_>| matches!(it, Condition::Argument(_));
+        self.conditions().iter().all(|it| is_on_argument(it) || it.holds(call))
+    }
+
+    /// Returns whether it takes a call: at least some of its messages, where it has conditions on
+    /// arguments.
     pub fn takes(&self, call: &Call<'_>) -> bool {
         self.conditions().iter().all(|condition| condition.holds(call))
     }
@@ -143,7 +175,7 @@ impl<'a> Selector<'a> {
                     Condition::Group(_) => call.group.is_empty(),
                     Condition::Module(_) => call.module.is_empty(),
                     Condition::File { .. } => call.file.is_empty(),
-                    Condition::Template(_) => call.template.is_empty(),
+                    Condition::Template(_) | Condition::Argument(_) => call.template.is_empty(),
                     Condition::Id(_) => call.id.is_none(),
                     Condition::Levels(_) => call.level.is_none(),
                 }
@@ -195,6 +227,7 @@ impl Condition<'_> {
             Self::Levels(levels) => {
                 call.level.is_some_and(|level| levels & 1 << level.severity() != 0)
             }
+            Self::Argument(condition) => condition.may_hold(call.template),
         }
     }
 }
@@ -258,6 +291,7 @@ impl fmt::Display for Condition<'_> {
                 f.write_str("-")?;
                 write_lower(name(last), f)
             }
+            Self::Argument(condition) => condition.fmt(f),
         }
     }
 }

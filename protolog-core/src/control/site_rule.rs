@@ -12,6 +12,7 @@
 //! site net=nolimit,nogroup-limit     without limits, whatever an earlier rule says
 //! site net=sample:1/100              one of 100 messages by chance; of WARN and worse only by name
 //! site net=nosample                  all of them, whatever an earlier rule says
+//! site net.rs:120 and arg1 == 42=on  messages of a call by an argument; no limits, no rates
 //! ```
 //!
 //! [`super::limit`] has the forms of limits, [`super::rate`] those of rates.
@@ -19,7 +20,7 @@
 //! A rule changes only what it mentions, and a later rule wins.
 
 use super::limit::{HELP as LIMIT_HELP, Limit};
-use super::name::{after_keyword, find_unquoted};
+use super::name::{after_keyword, find_equals};
 use super::rate::Rate;
 use super::selector::{Selector, SelectorError};
 use super::setting::Settings;
@@ -42,6 +43,15 @@ pub struct SiteSetting {
     /// Earlier rules no longer hold.
     pub resets: bool,
 }
+
+/// The help line for a word that is none, which begins with a verb.
+pub const WORDS_HELP: &str = "use on, off, text, notext, notrace, limit:100/s, group-limit:100/s, sample:1/100, nolimit, nogroup-limit, nosample or default, with commas between";
+
+/// The problem of a limit or a rate with a condition on an argument.
+pub const BY_ARGUMENT: &str = "limit or rate of calls by an argument";
+
+/// The help line for that, which begins with a verb.
+pub const BY_ARGUMENT_HELP: &str = "leave out the condition on the argument: only `on`, `off`, `text`, `notext`, `notrace` and `default` go with one";
 
 /// A rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,6 +86,8 @@ pub enum SiteRuleProblem<'a> {
     BadLimit,
     /// The rate after `sample:` is none.
     BadRate,
+    /// The selector has a condition on an argument, which no limit or rate goes with.
+    ByArgument,
     /// The selector is invalid.
     Selector(SelectorError<'a>),
 }
@@ -120,6 +132,11 @@ impl SiteSetting {
             sample: self.sample.filter(|_| later.sample.is_none()),
             resets: self.resets,
         }
+    }
+
+    /// Returns whether it sets or ends limits or rates, which calls have, whatever their arguments.
+    pub const fn is_of_calls(&self) -> bool {
+        self.limit.is_some() || self.group_limit.is_some() || self.sample.is_some()
     }
 
     /// Reads the words after `=`; the word that is none.
@@ -197,12 +214,15 @@ fn item<'a>(
             error(if word.is_empty() { text } else { word }, SiteRuleProblem::BadWord)
         }
     })?;
+    if selector.is_by_arguments() && setting.is_of_calls() {
+        return Err(error(text, SiteRuleProblem::ByArgument));
+    }
     Ok(SiteRule { program, selector, setting })
 }
 
 /// The selector and the words.
 fn parted(rule: &str) -> Option<(&str, &str)> {
-    let at = find_unquoted(rule, |char| char == '=')?;
+    let at = find_equals(rule)?;
     Some((rule.get(..at)?.trim_ascii(), rule.get(at + 1..)?.trim_ascii()))
 }
 
@@ -213,11 +233,10 @@ impl SiteRuleError<'_> {
             SiteRuleProblem::NoEquals => {
                 "write site SELECTOR=WORDS, as in `site net.rs:120-180=on`"
             }
-            SiteRuleProblem::BadWord => {
-                "use on, off, text, notext, notrace, limit:100/s, group-limit:100/s, sample:1/100, nolimit, nogroup-limit, nosample or default, with commas between"
-            }
+            SiteRuleProblem::BadWord => WORDS_HELP,
             SiteRuleProblem::BadLimit => LIMIT_HELP,
             SiteRuleProblem::BadRate => Rate::help(self.text),
+            SiteRuleProblem::ByArgument => BY_ARGUMENT_HELP,
             SiteRuleProblem::Selector(error) => error.help(),
         }
     }
@@ -251,6 +270,7 @@ impl fmt::Display for SiteRuleError<'_> {
             SiteRuleProblem::BadWord => write!(f, "unknown word `{text}`"),
             SiteRuleProblem::BadLimit => write!(f, "invalid limit `{text}`"),
             SiteRuleProblem::BadRate => write!(f, "invalid rate `{text}`"),
+            SiteRuleProblem::ByArgument => write!(f, "{BY_ARGUMENT} in `{text}`"),
             SiteRuleProblem::Selector(error) => write!(f, "{error} of the selector in `{text}`"),
         }
     }

@@ -37,7 +37,8 @@ pub(super) fn write(
     if rules::is_any() {
         let lines = [line];
         let known = call(group, level, file, &lines);
-        ruled = rules::ruled_call(&Call { id: Some(id), template: text, ..known });
+        let call = Call { id: Some(id), template: text, ..known };
+        ruled = rules::ruled_call(&call, &|visitor| visitor(Arg::Str(text)));
     }
     let Some(passed) = log::pass_taken(ruled, level, group, &[Arg::Str(text)]) else { return };
     let rule = passed.state;

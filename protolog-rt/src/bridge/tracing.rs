@@ -28,7 +28,7 @@ use crate::value::FixedString;
 use crate::writer;
 use fields::EventFields;
 use protolog_core::control::selector::Call;
-use protolog_core::{Level, message_id};
+use protolog_core::{Arg, Level, message_id};
 use sites::{Callsite, EventMessage};
 use std::sync::atomic::{AtomicBool, Ordering};
 use tracing_core::span::{Attributes, Id, Record};
@@ -168,7 +168,8 @@ fn write(site: &Callsite, fields: &EventFields) {
     let (group, level) = (*group, *level);
     count_cut(fields, group, level);
     fields.with_args(|args| {
-        let ruled = if rules::is_any() { rule_of(site, fields) } else { RuledCall::default() };
+        let ruled =
+            if rules::is_any() { rule_of(site, fields, args) } else { RuledCall::default() };
         let Some(passed) = log::pass_taken(ruled, level, group, args) else { return };
         let rule = passed.state;
         if rule.is_printed(group.is_text_enabled(level)) {
@@ -202,13 +203,14 @@ fn write(site: &Callsite, fields: &EventFields) {
 }
 
 /// Returns what rules make of an event.
-fn rule_of(site: &Callsite, fields: &EventFields) -> RuledCall {
+fn rule_of(site: &Callsite, fields: &EventFields, args: &[Arg<'_>]) -> RuledCall {
     let Callsite { metadata, group, level, .. } = site;
     let template = fields.template();
     let mut place = FixedString::<PLACE>::new();
     let id = message_id(place_of(metadata, &mut place), &template, *level, group.name);
     sites::with_call(metadata, group, *level, |call| {
-        rules::ruled_call(&Call { id: Some(id), template: &template, ..*call })
+        let call = Call { id: Some(id), template: &template, ..*call };
+        rules::ruled_call(&call, &|visitor| args.iter().for_each(|arg| visitor(*arg)))
     })
 }
 

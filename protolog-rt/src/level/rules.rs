@@ -14,6 +14,7 @@
 //! a rule that takes no call changes nothing; no rule stops the program.
 
 mod calls;
+mod conditions;
 mod declared;
 mod limiter;
 mod list;
@@ -23,6 +24,7 @@ mod sampler;
 mod site_limits;
 mod site_state;
 mod table;
+mod taken;
 
 pub(crate) use declared::left_out;
 pub(crate) use limiter::Refused;
@@ -37,6 +39,7 @@ use crate::sync::{AtomicBool, AtomicU32, Ordering};
 use crate::sys::fork::{ForkLock, Order};
 use crate::sys::modules::load_count;
 use calls::{KnownCall, for_each_call};
+use conditions::{ByArguments, Numbers};
 use limiter::{BucketKey, Buckets};
 use list::add;
 use protolog_core::Level;
@@ -47,6 +50,7 @@ use site_limits::{SiteLimits, is_sampled};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use table::Ruled;
+use taken::TakenCalls;
 
 /// Attempts to read the list of rules while somebody stores one.
 const ATTEMPTS: usize = 1000;
@@ -73,14 +77,22 @@ struct Applied {
     /// on, and whether they sample calls.
     groups: BTreeMap<String, (u8, bool)>,
     buckets: Buckets,
-    /// What rules make of the calls that they take, by the keys of these.
-    settings: Option<Arc<BTreeMap<u64, SiteSetting>>>,
+    /// What rules make of the calls that they take, by the keys of these, and whether their
+    /// arguments decide.
+    settings: Option<Arc<BTreeMap<u64, (SiteSetting, bool)>>>,
+    conditions: Numbers,
 }
 
 /// Held while rules are applied.
 static APPLIED: ForkLock<Applied> = ForkLock::with_child(
     Order::Rules,
-    Applied { modules: None, groups: BTreeMap::new(), buckets: Buckets::new(), settings: None },
+    Applied {
+        modules: None,
+        groups: BTreeMap::new(),
+        buckets: Buckets::new(),
+        settings: None,
+        conditions: Numbers::new(),
+    },
     |_| sampler::begin_child(),
 );
 
@@ -146,10 +158,12 @@ pub(crate) fn rules() -> Vec<Rule> {
     if is_any() { LIST.lock().clone() } else { Vec::new() }
 }
 
-/// Returns what rules make of a call that is known now.
-pub(crate) fn ruled_call(call: &Call<'_>) -> RuledCall {
+/// Returns what rules make of a message whose call is known now, and with whose arguments `visit`
+/// calls a function.
+pub(crate) fn ruled_call(call: &Call<'_>, visit: Visit<'_>) -> RuledCall {
+    let takes = |selector: &Selector<'_>| selector.takes(call) && selector.takes_arguments(visit);
     let find = |all: &[Rule]| {
-        let (state, limits) = fold(all, call.level, |selector| selector.takes(call));
+        let (state, limits) = fold(all, call.level, takes);
         let sampling = limits.sampling();
         RuledCall::new(state, run_time::buckets(all, call, limits), sampling)
     };
@@ -171,7 +185,10 @@ pub(crate) fn ruled_call_of_key(key: u64) -> RuledCall {
 }
 
 /// Calls `f` with each call that a selector takes, and a rule that does what all rules together do.
-pub(crate) fn for_each_taken(selector: &Selector<'_>, f: &mut dyn FnMut(&Call<'_>, SiteSetting)) {
+pub(crate) fn for_each_taken(
+    selector: &Selector<'_>,
+    f: &mut dyn FnMut(&Call<'_>, (SiteSetting, bool)),
+) {
     let settings = if is_any() { APPLIED.lock().settings.clone() } else { None };
     for_each_call(&mut |KnownCall { key, call }| {
         if selector.takes(call) {
@@ -262,30 +279,30 @@ fn look_at_calls(applied: &mut Applied) {
             }
         });
     }
-    let mut counts = vec![0; all.len()];
-    let (mut ruled, mut moved, mut settings) = (Vec::new(), Vec::new(), BTreeMap::new());
+    let mut taken = TakenCalls::new(all.len());
+    let (mut ruled, mut settings) = (Vec::new(), BTreeMap::new());
     let mut groups: BTreeMap<String, (u8, bool)> = BTreeMap::new();
     for_each_call(&mut |KnownCall { key, call }| {
-        let (mut state, mut limits) = (SiteState::default(), SiteLimits::default());
+        let (mut made, mut limits) = (ByArguments::default(), SiteLimits::default());
         for (index, (rule, selector)) in all.iter().zip(&selectors).enumerate() {
-            let is_moved = !is_there[index] && selector.takes_moved(call);
-            if is_moved {
-                let place = call.lines.first().map(|line| format!("{}:{line}", call.file));
-                moved.push((index, place.unwrap_or_default()));
-            }
-            if is_moved || selector.takes(call) {
-                counts[index] += 1;
-                state = state.after(rule.setting);
-                limits = limits.after(rule.setting, index, is_sampled(selector, call.level));
+            if taken.takes(index, selector, call, is_there[index]) {
+                made.add(selector, rule.setting);
+                if !selector.is_by_arguments() {
+                    let may_sample = is_sampled(selector, call.level);
+                    limits = limits.after(rule.setting, index, may_sample);
+                }
             }
         }
-        let has_rule = state != SiteState::default() || !limits.are_none();
+        let number = applied.conditions.get_or_add(&made);
+        let state = if number.is_ok() { made.may_be() } else { made.without_conditions() };
+        let number = number.unwrap_or_else(|()| taken.lose_conditions(&selectors));
+        let has_rule = state != SiteState::default() || number != 0 || !limits.are_none();
         let Some(level) = call.level.filter(|_| has_rule) else { return };
-        settings.insert(*key, limits.beside(state.setting()));
+        settings.insert(*key, (limits.beside(state.setting()), number != 0));
         let sampling = limits.sampling();
         let limits = limits.buckets(&all, BucketKey::Call(*key), call.group, &mut applied.buckets);
         let (key, id, is_on) = (*key, call.id.unwrap_or_default(), state.switches_on());
-        let made = RuledCall::new(state, limits, sampling);
+        let made = RuledCall::new(state, limits, sampling).with_conditions(number);
         ruled.push(Ruled { key, id, level, is_on, call: made });
         let on = if is_on { 1 << level.severity() } else { 0 };
         let is_sampled = made.is_sampled();
@@ -299,14 +316,7 @@ fn look_at_calls(applied: &mut Applied) {
     table::set_all(&ruled);
     forget_calls();
     (applied.groups, applied.settings) = (groups, Some(Arc::new(settings)));
-    let mut list = LIST.lock();
-    for (index, rule) in list.iter_mut().enumerate() {
-        rule.calls = counts.get(index).copied().unwrap_or_default();
-        let place = moved.iter().find(|(of, _)| *of == index);
-        rule.problem = place.map(|(_, place)| {
-            format!("the call of `{}` is at `{place}` now\nhelp: write that place", rule.selector)
-        });
-    }
+    taken.note(&mut LIST.lock());
 }
 
 /// Marks the groups of which calls have a rule, and no others.

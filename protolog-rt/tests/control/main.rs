@@ -1,6 +1,7 @@
 //! Control from outside: by an operator, as the tool is one, and against hostile clients.
 #![allow(unsafe_code)] // A fork.
 
+mod arguments;
 mod byte_limits;
 mod hostile_clients;
 mod operator;

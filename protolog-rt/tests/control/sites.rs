@@ -8,12 +8,12 @@ use protolog_rt::dynamic::{self, Arg};
 use protolog_rt::{Level, ProtoLogGroup, Session, Triggers, d, i, w};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-fn set(program: &mut Program, rule: &str) {
+pub(crate) fn set(program: &mut Program, rule: &str) {
     program.request(&Request::Set(rule)).unwrap_or_else(|error| panic!("{rule}: {error}"));
 }
 
 /// The texts that a trace of this program has, in order.
-fn texts(program: &ControlledProgram, log: impl FnOnce(&mut Program)) -> Vec<String> {
+pub(crate) fn texts(program: &ControlledProgram, log: impl FnOnce(&mut Program)) -> Vec<String> {
     let path = program.dir.path().join("a.pftrace");
     let session = Session::builder().file(&path).log_from(Level::Info).start().expect("a session");
     log(&mut program.connect());

@@ -69,7 +69,7 @@ pub(crate) struct Filters {
     location: Vec<String>,
 
     /// From a call that this selector takes (`net and debug`, `net.rs:120-180`, `"retry %d"`,
-    /// `#58f2c41b9a07d36e`); may be repeated
+    /// `#58f2c41b9a07d36e`, `net and arg1 == 42`); may be repeated
     #[arg(long = "where", value_name = "SELECTOR", value_parser = selector)]
     selectors: Vec<String>,
 
@@ -275,7 +275,7 @@ impl Filter<'_> {
                 // Values are decoded only where the text is asked for.
                 let grep = self.options.grep.as_ref();
                 (!self.options.ask_for_messages() || self.admits_message(entry.message()))
-                    && self.admits_call(entry.message_id(), entry.message())
+                    && self.admits_call(entry)
                     && (self.options.span.is_empty() || self.admits_spans(&entry.spans()))
                     && self.admits_arguments(entry)
                     && grep.is_none_or(|grep| {

@@ -6,7 +6,19 @@ use protolog_core::control::site_rule::SiteRules;
 use protolog_testkit::{Random, run_java, temp_dir};
 use std::fs;
 
-const PIECES: [&str; 48] = [
+const PIECES: [&str; 60] = [
+    "arg1",
+    "arg1 ",
+    "arg02",
+    "arg15 == 7",
+    "arg2!=-1",
+    " == ",
+    ">=",
+    "<",
+    "!",
+    "42",
+    "-0x2A",
+    "18446744073709551616",
     "site ",
     "site ",
     "site\t",

@@ -62,6 +62,9 @@ fn filters() {
         (&["--where", "net.rs:1-11"], &[lost]),
         (&["--where", "#77", "--where", "\"slow: \""], &[slow, lost, unknown]),
         (&["--where", "warn-warn"], &[slow, lost]),
+        (&["--where", "arg1 == 512"], &[sent, lost]),
+        (&["--where", "net and arg1 > 512"], &[sent_more]),
+        (&["--where", "net and arg2 != 0"], &[]),
     ] {
         println!("{args:?}");
         check(args, &lines.concat());
@@ -76,6 +79,10 @@ fn a_selector_that_is_wrong_is_refused_with_its_column() {
             "column 5: missing `and` before `debug`\nhelp: write `and` between conditions",
         ),
         ("fn send", "column 1: no call is known by its function in `fn`\nhelp: name its lines"),
+        (
+            "arg1 = 5",
+            "column 1: invalid condition on an argument `arg1 = 5`\nhelp: write an argument",
+        ),
         ("module app", "a trace knows no modules of its calls\nhelp: name the file"),
     ] {
         let (exit, out, errors) =

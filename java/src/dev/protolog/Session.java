@@ -278,14 +278,23 @@ public final class Session implements AutoCloseable {
         }
 
         /**
+         * Switches the calls that {@code selector} takes, or those of their messages with such an
+         * argument ({@code arg1 == 42}), by the words of a rule: {@code on}, {@code off},
+         * {@code text}, {@code notext}, {@code notrace}, {@code default}; as {@link #limit}.
+         */
+        public Builder site(String selector, String words) {
+            rules.add(Rule.ofSwitches(selector, words));
+            return this;
+        }
+
+        /**
          * Limits each call that {@code selector} takes to {@code limit}, as in {@code "100/s"}, or
          * {@code "2/m burst 10"} with more at once. Messages beyond it are not written, and the
          * trace says how many there were, of which group, and when.
          *
-         * <p>It is a rule of the program, from the start of the session on, like that of an
-         * operator: it holds for all sessions and for what is printed, until another one of the
-         * same selector comes. If it takes no call that is known when the session ends, a line on
-         * standard error says so.
+         * <p>It is a rule of the program, from the start on, like that of an operator: it holds for
+         * all sessions and what is printed, until another one of the same selector comes. If it
+         * takes no call that is known when the session ends, a line on standard error says so.
          *
          * @throws IllegalArgumentException if one of them is wrong
          */
@@ -304,14 +313,9 @@ public final class Session implements AutoCloseable {
          * Limits the bytes that this session writes by time, of all messages together:
          * {@code "1MiB/s"}, or {@code "1MiB/s burst 8MiB"} with more at once. What does not pass is
          * counted by group, with the times of the first and the last, and the trace says where.
-         * Pinned messages ({@link #pin}) always pass, and other sessions are not concerned.
-         *
-         * <p>Bytes are those that threads write; the trace has a few more of each message, and
-         * fewer if it is compressed. Threads take them for a chunk at a time, up to 4 KiB, and give
-         * back what they have not used: so a message that passes costs what it does without a
-         * limit, and the limit is exceeded by at most a chunk for each thread. A message that is
-         * larger than a burst passes when nothing has for a while. A burst is of no more than comes
-         * in a hundred years.
+         * Pinned messages ({@link #pin}) always pass. Threads take bytes for a chunk of up to 4 KiB
+         * at a time, so the limit is exceeded by at most a chunk for each thread. A message that is
+         * larger than a burst passes when nothing has for a while.
          *
          * @throws IllegalArgumentException if the text is no limit
          */
@@ -329,10 +333,8 @@ public final class Session implements AutoCloseable {
          * their level, as {@code warn} does. With {@code "1/100 by arg1"} all messages are kept
          * that have one of 100 values of their first argument, and none of the others: requests as
          * wholes, the same in each program and language. With {@code "1/512KiB"} one byte is kept
-         * of 524,288 that are logged, and with it its message: long ones more often, in proportion
-         * to what they cost, and one of more than 4.6 times as many bytes always.
-         *
-         * <p>It is a rule of the program, as of {@link #limit}.
+         * of 524,288 that are logged, and with it its message: long ones more often. It is a
+         * rule of the program, as of {@link #limit}.
          *
          * @throws IllegalArgumentException if one of them is wrong
          */

@@ -6,6 +6,9 @@ import dev.protolog.internal.dictionary.Dictionaries;
 import dev.protolog.internal.groups.GroupSettings;
 import dev.protolog.internal.proto.ProtoReader;
 import dev.protolog.internal.rules.Rule;
+import dev.protolog.internal.rules.Rules;
+import dev.protolog.internal.rules.Selector;
+import dev.protolog.internal.rules.SelectorException;
 import dev.protolog.internal.rules.SiteRules;
 import dev.protolog.internal.session.SessionStats;
 import dev.protolog.internal.write.LossCause;
@@ -41,6 +44,8 @@ final class RulesTest {
             Dictionaries.addLoader(loader);
             onWhileTheGroupIsOff();
             offWhileTheGroupIsOn();
+            byArguments();
+            limitedByArguments();
             atRunTime();
             limits();
             limitOfAGroup();
@@ -90,6 +95,83 @@ final class RulesTest {
             ProtoLog.d(Group.WIRE, "sent %s", "x");
             check("without a rule", messages(session), 4L);
         }
+    }
+
+    private static void byArguments() throws IOException {
+        try (Session session = Session.builder().keepNewest().logFrom(LogLevel.ERROR).site("\"sent\" and arg1 == 42", "on").start()) {
+            log(40, 45);
+            check("messages with this value, of both kinds of calls", messages(session), 2L);
+            apply("site \"sent\" and arg1 >= 44=on;site arg1 == 44=off;site \"lost\" and arg1 != 40=on");
+            log(40, 45);
+            check("the later rule wins", messages(session), 2L + 2 + 4);
+            check("switched by arguments", shown("\"lost %d\""), "on,conditional");
+            clear();
+            log(40, 45);
+            check("without a rule", messages(session), 8L);
+            apply("site \"sent\" and arg1 <= 41=on");
+            try (Span span = ProtoLog.span(Group.WIRE, "sent %d", 42)) {
+                check("a span that does not match", span, Span.none());
+            }
+            apply("site \"sent\" and arg2 == 1=on;site \"name\" and arg1 == 1=on");
+            ProtoLog.d(Group.OTHER, "name %s", "1");
+            Rules.Held held = Rules.held().get(Rules.held().size() - 2);
+            check("what no call has", held.problem(),
+                    "no call that `\"sent\" and arg2 == 1` is about has such an integer among its arguments");
+            check("nothing more", messages(session), 8L);
+            clear();
+        }
+        try (Session session = Session.builder().keepNewest().enableAll().start()) {
+            apply("site arg1 < 43=off");
+            log(40, 45);
+            check("all others", messages(session), 6L);
+            check("no losses", session.stop().lost(), 0L);
+            clear();
+        }
+        for (String limit : List.of("limit:1/s", "nosample")) {
+            boolean isRefused = false;
+            try {
+                Session.builder().site("arg1 == 1", limit);
+            } catch (IllegalArgumentException e) {
+                isRefused = e.getMessage().startsWith("limit or rate of calls by an argument; ");
+            }
+            check("by an argument: " + limit, isRefused, true);
+        }
+    }
+
+    /** What does not match is neither limited nor sampled, and no loss. */
+    private static void limitedByArguments() throws IOException {
+        Path file = Files.createTempFile("protolog-by-arguments", ".pftrace");
+        try (Session session = Session.builder().file(file).truncate().reportLosses(false).logFrom(LogLevel.ERROR).start()) {
+            apply("site \"sent\"=limit:1/h:5;site \"sent\" and arg1 >= 90=on;site \"lost\"=sample:1/1;site \"lost\" and arg1 < 3=on");
+            for (int i = 0; i < 100; i++) {
+                ProtoLogImpl.d(Group.WIRE, SENT, 1, i);
+                ProtoLogImpl.d(Group.WIRE, LOST, 1, i);
+            }
+            Summary summary = session.stop();
+            check("limited by arguments", summary.messages(), 8L);
+            check("what the limit suppressed", summary.lost(), 5L);
+            check("what was passed over", summary.passedOver().size(), 0);
+            clear();
+        }
+        Files.delete(file);
+    }
+
+    private static void log(int from, int to) {
+        for (int i = from; i < to; i++) {
+            ProtoLogImpl.d(Group.WIRE, SENT, 1, i);
+            ProtoLogImpl.d(Group.WIRE, LOST, 1, i);
+            ProtoLog.d(Group.OTHER, "sent at run time %d", i);
+        }
+    }
+
+    private static String shown(String selector) {
+        List<String> found = new ArrayList<>();
+        try {
+            Rules.forEachTaken(Selector.parse(selector), (call, words) -> found.add(words));
+        } catch (SelectorException e) {
+            throw new AssertionError(selector, e);
+        }
+        return String.join(" ", found);
     }
 
     private static void atRunTime() throws IOException {

@@ -35,6 +35,8 @@ pub enum SelectorProblem {
     BadLines,
     /// The first level is more severe than the last.
     BadLevels,
+    /// A condition on an argument has no such number, comparison or value.
+    BadArgument,
     /// A quotation mark is not closed, or an escape is unknown.
     NoQuote,
     /// There are more conditions than a selector may have.
@@ -55,7 +57,7 @@ impl SelectorProblem {
     pub const fn help(self) -> &'static str {
         match self {
             Self::Empty => {
-                "name a group or module (`net`), a file (`net.rs:120-180`), a text of the template (`\"retry\"`), an id (`#58f2c41b9a07d36e`) or a level (`debug`)"
+                "name a group or module (`net`), a file (`net.rs:120-180`), a text of the template (`\"retry\"`), an id (`#58f2c41b9a07d36e`), a level (`debug`) or the value of an argument (`arg1 == 42`)"
             }
             Self::NoCondition => "write a condition after `and`, as in `net and debug`",
             Self::NoAnd => "write `and` between conditions, as in `net and debug`",
@@ -69,6 +71,9 @@ impl SelectorProblem {
             }
             Self::BadLines => "write one line or two, from 1, as in `net.rs:120-180`",
             Self::BadLevels => "write the less severe level first, as in `verbose-debug`",
+            Self::BadArgument => {
+                "write an argument from 1 to 15, one of `==`, `!=`, `<`, `<=`, `>` and `>=`, and an integer, as in `arg1 == 42`"
+            }
             Self::NoQuote => {
                 "close the quotation mark; between two of them, `\\\"` and `\\\\` stand for `\"` and `\\`"
             }
@@ -90,6 +95,7 @@ impl fmt::Display for SelectorError<'_> {
             SelectorProblem::BadId => "invalid id",
             SelectorProblem::BadLines => "invalid lines in",
             SelectorProblem::BadLevels => "no level in",
+            SelectorProblem::BadArgument => "invalid condition on an argument",
             SelectorProblem::NoQuote => "open quotation mark in",
             SelectorProblem::TooMany => "too many conditions",
             SelectorProblem::TooLong => "selector is too long",

@@ -1,6 +1,6 @@
 //! The parser of selectors: from their text to conditions, one at a time.
 
-use super::{Condition, SelectorError, SelectorProblem, WHOLE};
+use super::{Condition, SelectorError, SelectorProblem, WHOLE, argument};
 use crate::Level;
 use crate::control::levels_at_least;
 use crate::control::name::{is_plain, is_quoted, quoted};
@@ -21,6 +21,13 @@ impl<'a> Parser<'a> {
         self.skip_spaces();
         if self.rest.starts_with('"') {
             return self.quoted().map(Condition::Template);
+        }
+        if let Some((condition, rest)) = argument::parse(self.rest) {
+            let start = self.rest;
+            self.rest = rest;
+            let text = start.strip_suffix(rest).unwrap_or(start);
+            let error = |problem| self.error(text.trim_ascii_end(), problem);
+            return condition.map(Condition::Argument).map_err(error);
         }
         let word = self.word();
         if word.is_empty() || is_and(word) && is_next {

@@ -16,14 +16,19 @@ pub(super) fn list(limit: u32, selector: &str, answer: &mut Answer) -> Result<()
     let selector = Selector::parse(selector)
         .map_err(|error| Refusal { what: error.to_string(), help: error.help() })?;
     let (mut taken, limit) = (0, u64::from(limit.min(MOST)));
-    rules::for_each_taken(&selector, &mut |call, setting| {
+    rules::for_each_taken(&selector, &mut |call, (setting, is_conditional)| {
         taken += 1;
         if taken > limit {
             return;
         }
         let word = |name| NameWord(name).to_string();
         let has_rule = setting != SiteSetting::default();
-        let rule = if has_rule { setting.to_string() } else { "-".to_owned() };
+        let rule = match (has_rule, is_conditional) {
+            (false, false) => "-".to_owned(),
+            (false, true) => "conditional".to_owned(),
+            (true, false) => setting.to_string(),
+            (true, true) => format!("{setting},conditional"),
+        };
         answer.line(Reply::Site(SiteLine {
             id: call.id.unwrap_or_default(),
             level: call.level.map_or("-", |level| level.name()),

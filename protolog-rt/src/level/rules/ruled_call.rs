@@ -2,10 +2,12 @@
 //!
 //! A message is asked for twice at most: before its arguments are evaluated, by chance and limits,
 //! or after it, by the value of one of them, or by their size, and limits
-//! ([`RuledCall::sample_by_arguments`]).
+//! ([`RuledCall::sample_by_arguments`]). Where rules have conditions on arguments, these are first
+//! ([`RuledCall::for_arguments`]).
 //!
-//! Invariant: a call that is sampled by its arguments has no limits before its arguments are there.
+//! Invariant: a call that is decided by its arguments has no limits before its arguments are there.
 
+use super::conditions;
 use super::limiter::{self, Refused};
 use super::sampler::{self, NotKept, Sampling};
 use super::site_state::SiteState;
@@ -17,10 +19,13 @@ use protolog_core::volume::Volume;
 /// The effect of rules on a call: recorded or not, its limits, its sampling.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RuledCall {
+    /// Of a call whose messages are switched by their arguments, what they may be.
     pub(crate) state: SiteState,
     /// The numbers of buckets; 0 for none.
     pub(super) limits: [u32; 2],
     pub(super) sampling: Option<Sampling>,
+    /// The number of the rules with conditions on arguments ([`conditions`]); 0 for none.
+    pub(super) conditions: u32,
 }
 
 /// The limits of a call that is not sampled.
@@ -43,11 +48,32 @@ impl RuledCall {
     #[inline]
     pub(super) fn new(state: SiteState, limits: [u32; 2], sampling: Option<Sampling>) -> Self {
         let is_by_arguments = sampling.is_some_and(|sampling| sampling.rate.needs_arguments());
-        Self { state: if is_by_arguments { state.by_arguments() } else { state }, limits, sampling }
+        let state = if is_by_arguments { state.by_arguments() } else { state };
+        Self { state, limits, sampling, conditions: 0 }
+    }
+
+    /// The same of a call whose rules with conditions have this number, unless it is 0.
+    #[inline]
+    #[must_use]
+    pub(super) fn with_conditions(self, conditions: u32) -> Self {
+        if conditions == 0 {
+            return self;
+        }
+        Self { state: self.state.by_arguments().conditional(), conditions, ..self }
+    }
+
+    /// Returns what rules make of the message with these arguments, which `visit` calls a function
+    /// with.
+    #[must_use]
+    pub(crate) fn for_arguments(self, visit: Visit<'_>) -> Self {
+        match conditions::state(self.conditions, visit) {
+            Some(state) => Self { state: state.by_arguments(), conditions: 0, ..self },
+            None => self,
+        }
     }
 
     /// Returns the limits that are asked before the arguments are evaluated. Those of a call that
-    /// is sampled by its arguments are asked after.
+    /// is decided by its arguments are asked after.
     #[inline]
     pub(crate) fn limits(self) -> CallLimits {
         if self.state.is_by_arguments() { CallLimits::NONE } else { CallLimits(self.limits) }
@@ -87,13 +113,16 @@ impl RuledCall {
         self.is_sampled() && !self.state.is_by_arguments()
     }
 
-    /// As [`Self::sample`], by the value of an argument or by the size of all, which `visit` calls
-    /// a function with. A message without that argument is kept for sure.
+    /// As [`Self::sample`], where its rate needs that by the value of an argument or by the size of
+    /// all, which `visit` calls a function with. A message without that argument is kept for sure.
     ///
     /// # Errors
     /// It is passed over.
     pub(crate) fn sample_by_arguments(self, visit: Visit<'_>) -> Result<Option<Rate>, NotKept> {
         let Some(Sampling { rate, .. }) = self.sampling else { return Ok(None) };
+        if !rate.needs_arguments() {
+            return self.sample();
+        }
         if let Some(interval) = rate.interval() {
             let mut volume = Volume::new();
             visit(&mut |arg| volume.add(arg));

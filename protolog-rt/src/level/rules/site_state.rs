@@ -13,9 +13,11 @@ const TRACE_ON: u8 = 1;
 const TRACE_OFF: u8 = 2;
 const TEXT_ON: u8 = 4;
 const TEXT_OFF: u8 = 8;
-/// Its messages are sampled by their arguments: the value of one, or the size of all. No rule's
-/// words are a part of it.
+/// Its messages are decided by their arguments: sampled by the value of one or the size of all, or
+/// switched. No rule's words are a part of it.
 const BY_ARGUMENTS: u8 = 16;
+/// Its messages are switched by their arguments, and this is what they may be.
+const CONDITIONAL: u8 = 32;
 
 impl SiteState {
     /// A call of which rules say nothing.
@@ -49,7 +51,26 @@ impl SiteState {
         self.0 & TEXT_ON != 0 || is_group_printed && self.0 & TEXT_OFF == 0
     }
 
-    /// The same of a call whose messages are sampled by their arguments.
+    /// The state of a call whose messages are one or the other: of on and off, on; as the group or
+    /// off, as the group.
+    #[must_use]
+    pub(super) fn or(self, other: Self) -> Self {
+        let on = (self.0 | other.0) & (TRACE_ON | TEXT_ON);
+        Self(on | self.0 & other.0 & (TRACE_OFF | TEXT_OFF))
+    }
+
+    /// The same of a call whose messages are switched by their arguments.
+    #[must_use]
+    pub(super) fn conditional(self) -> Self {
+        Self(self.0 | CONDITIONAL)
+    }
+
+    /// Returns whether its messages are switched by their arguments.
+    pub(super) fn is_conditional(self) -> bool {
+        self.0 & CONDITIONAL != 0
+    }
+
+    /// The same of a call whose messages are decided by their arguments.
     #[must_use]
     #[inline]
     pub(super) fn by_arguments(self) -> Self {
@@ -59,11 +80,11 @@ impl SiteState {
     /// The same of another one.
     #[must_use]
     #[inline]
-    pub(super) fn not_by_arguments(self) -> Self {
-        Self(self.0 & !BY_ARGUMENTS)
+    pub(super) fn unconditional(self) -> Self {
+        Self(self.0 & !(BY_ARGUMENTS | CONDITIONAL))
     }
 
-    /// Returns whether its messages are sampled by their arguments.
+    /// Returns whether its messages are decided by their arguments.
     #[inline]
     pub(crate) fn is_by_arguments(self) -> bool {
         self.0 & BY_ARGUMENTS != 0

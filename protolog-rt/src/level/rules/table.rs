@@ -52,6 +52,8 @@ struct TableEntry {
     /// The word of the rate at which it is sampled, 0 for none, and the rule's number.
     rate: AtomicU64,
     sampled_by: AtomicU16,
+    /// The number of the rules with conditions on arguments; 0 for none.
+    conditions: AtomicU32,
 }
 
 /// A call with a rule, to be stored.
@@ -125,6 +127,7 @@ impl TableEntry {
         for (place, limit) in self.limits.iter().zip(call.limits) {
             place.store(limit, Ordering::Relaxed);
         }
+        self.conditions.store(call.conditions, Ordering::Relaxed);
         // A rate that is read with another rule's number is a rate all the same.
         self.sampled_by.store(call.sampling.map_or(0, |it| it.rule), Ordering::Relaxed);
         self.rate.store(call.sampling.map_or(0, |it| it.rate.to_word()), Ordering::Relaxed);
@@ -133,10 +136,17 @@ impl TableEntry {
     fn load(&self) -> RuledCall {
         let rate = Rate::from_word(self.rate.load(Ordering::Relaxed));
         let rule = self.sampled_by.load(Ordering::Relaxed);
-        let state = SiteState(self.state.load(Ordering::Relaxed));
+        let mut state = SiteState(self.state.load(Ordering::Relaxed));
+        let mut conditions = 0;
+        if state.is_conditional() {
+            conditions = self.conditions.load(Ordering::Relaxed);
+            // What messages may be is nothing without their conditions: the rule ends just now.
+            state = if conditions == 0 { SiteState::NONE } else { state };
+        }
         let limits = self.limits.each_ref().map(|limit| limit.load(Ordering::Relaxed));
-        // The state says what the rate does, also where another thread stores both just now.
-        RuledCall::new(state.not_by_arguments(), limits, rate.map(|rate| Sampling { rate, rule }))
+        // The state says what rate and conditions do, also where another thread stores them.
+        RuledCall::new(state.unconditional(), limits, rate.map(|rate| Sampling { rate, rule }))
+            .with_conditions(conditions)
     }
 }
 
@@ -189,12 +199,12 @@ mod tests {
             let (level, limits) = (Level::Debug, [0, u32::from(state) + 5]);
             let rate = Rate::new(1, u32::from(state) + 1);
             let sampling = rate.map(|rate| Sampling { rate, rule: 3 });
-            let call = RuledCall { state: SiteState(state), limits, sampling };
+            let call = RuledCall { state: SiteState(state), limits, sampling, conditions: 0 };
             let call = |id| Ruled { key: id * 4, id, level, is_on: true, call };
             keys.map(call).collect::<Vec<_>>()
         };
         let get = |key| {
-            let RuledCall { state: SiteState(state), limits, sampling } = get(key);
+            let RuledCall { state: SiteState(state), limits, sampling, .. } = get(key);
             assert_eq!(limits, if state == 0 { [0; 2] } else { [0, u32::from(state) + 5] });
             let rate = Rate::new(1, u32::from(state) + 1).filter(|_| state != 0);
             assert_eq!(sampling.map(|sampling| sampling.rate), rate);

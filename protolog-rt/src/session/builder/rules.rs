@@ -1,4 +1,4 @@
-//! Rules of single calls that come with a session: limits, and rates of sampling.
+//! Rules of single calls that come with a session: switches, limits, and rates of sampling.
 //!
 //! Invariant: a rule that can't be read is an error of the start, before anything has happened. One
 //! that takes no call is none, since its calls may come with a library, and a line says so.
@@ -13,9 +13,38 @@ use protolog_core::control::byte_limit::ByteLimit;
 use protolog_core::control::limit::{self, Limit};
 use protolog_core::control::rate::Rate;
 use protolog_core::control::selector::{Call, Selector};
-use protolog_core::control::site_rule::SiteSetting;
+use protolog_core::control::site_rule::{
+    BY_ARGUMENT, BY_ARGUMENT_HELP, SiteSetting, WORDS_HELP as SITE_WORDS_HELP,
+};
 
 impl Builder {
+    /// Switches the calls that `selector` takes, by the words of a rule as in `PROTOLOG`: `on` for
+    /// recorded, whatever their group is, `off`, `text`, `notext`, `notrace` or `default`, with
+    /// commas between. A condition on an argument (`arg1 == 42`, also `!=`, `<`, `<=`, `>`, `>=`)
+    /// switches those of their messages whose argument is such an integer; all others are as their
+    /// group is.
+    ///
+    /// It is a rule of the program, as that of [`Self::limit`].
+    ///
+    /// ```
+    /// # use protolog_rt::{ProtoLogGroup, Session, d};
+    /// # #[derive(ProtoLogGroup)]
+    /// # enum AppLog { Net }
+    /// # let path = std::env::temp_dir().join(format!("protolog-site-{}.pftrace", std::process::id()));
+    /// let builder = Session::builder().file(&path);
+    /// let session = builder.site("\"request %d\" and arg1 == 42", "on").start()?;
+    /// for number in 0..1000 {
+    ///     d!(AppLog::Net, "request %d", number);
+    /// }
+    /// assert_eq!(session.stop()?.messages, 1);
+    /// # std::fs::remove_file(path).ok();
+    /// # Ok::<(), protolog_rt::Error>(())
+    /// ```
+    pub fn site(mut self, selector: impl Into<String>, words: impl Into<String>) -> Self {
+        self.rules.push((selector.into(), words.into(), RuleOf::Switch));
+        self
+    }
+
     /// Limits each call that `selector` takes to `limit`, as in `100/s`, or `2/m burst 10` with
     /// more at once. Messages beyond it are not written, their arguments not evaluated, and the
     /// trace says how many there were, of which group, and when
@@ -164,6 +193,13 @@ impl Builder {
                 RuleOf::Call => setting.limit = Some(call_limit()?),
                 RuleOf::Group => setting.group_limit = Some(call_limit()?),
                 RuleOf::Sample => setting.sample = Some(rate()?),
+                RuleOf::Switch => {
+                    setting = SiteSetting::parse(&value)
+                        .map_err(|word| error(format!("unknown word `{word}`"), SITE_WORDS_HELP))?;
+                }
+            }
+            if selector.is_by_arguments() && setting.is_of_calls() {
+                return Err(error(BY_ARGUMENT.to_owned(), BY_ARGUMENT_HELP));
             }
             Ok(Rule::new(&selector, setting, SettingSource::Other))
         };
@@ -180,6 +216,8 @@ pub(super) enum RuleOf {
     Group,
     /// A rate.
     Sample,
+    /// Switches, by the words of a rule.
+    Switch,
 }
 
 /// Applies the rules of a session that starts, and says which of them take no call.
@@ -199,11 +237,14 @@ pub(super) fn apply(new: Vec<Rule>) {
             !with_calls.contains(group) && selector.is_ok_and(|it| it.may_take(&call))
         };
         if rule.calls == 0 && !groups.iter().any(may_come) {
-            let text = format!(
-                "protolog: no call of this program is taken by `{}`\n\
-                 help: see `protologtool configuration site list`\n",
-                rule.selector
-            );
+            let problem = rule.problem.clone().unwrap_or_else(|| {
+                format!(
+                    "no call of this program is taken by `{}`\n\
+                     help: see `protologtool configuration site list`",
+                    rule.selector
+                )
+            });
+            let text = format!("protolog: {problem}\n");
             text_queue::write_line(text.as_bytes());
         }
     }

@@ -49,7 +49,10 @@ pub(in crate::session) fn find(text: &str) -> Vec<KnownMessage> {
 
 /// Adds the messages of calls that `text` takes as a selector, if it is one.
 fn selected(text: &str, found: &mut BTreeSet<KnownMessage>) {
-    let Ok(selector) = Selector::parse(text) else { return };
+    // A trigger looks at no arguments.
+    let Some(selector) = Selector::parse(text).ok().filter(|it| !it.is_by_arguments()) else {
+        return;
+    };
     for_each_taken(&selector, &mut |call, _| {
         let message = call.id.zip(call.level);
         found.extend(message.map(|(id, level)| (id, call.group.to_owned(), 1 << level.severity())));

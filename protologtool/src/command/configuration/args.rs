@@ -9,6 +9,7 @@ use protolog_core::control::limit::{self, Limit};
 use protolog_core::control::rate::Rate;
 use protolog_core::control::selector::Selector;
 use protolog_core::control::session_setting::SessionSetting;
+use protolog_core::control::site_rule::{BY_ARGUMENT, BY_ARGUMENT_HELP};
 use std::path::PathBuf;
 
 const HELP: &str = "\
@@ -55,11 +56,12 @@ const SITE_EXAMPLES: &str = "\
 Examples:
   protologtool configuration site list 'net and debug'
   protologtool configuration site enable net.rs:120-180
+  protologtool configuration site enable 'net.rs:120 and arg1 == 42'
   protologtool configuration site disable '\"retry %d\"' --persist
   protologtool configuration site reset net.rs:120-180
 
 A selector is a group or module (net), a file with lines (net.rs:120-180), a text of the template in quotation marks, an id \
-(#58f2c41b9a07d36e), a level (debug, verbose-info) or several with `and` between. A call that is enabled is recorded by every \
+(#58f2c41b9a07d36e), a level (debug, verbose-info), the value of an argument (arg1 == 42, arg2 >= 500) or several with `and` between. A call that is enabled is recorded by every \
 session that runs, though its group is off, and no other call of the group is.";
 
 const LIMIT_EXAMPLES: &str = "\
@@ -247,7 +249,7 @@ pub(super) struct SiteArgs {
 #[derive(Debug, clap::Args)]
 pub(super) struct LimitArgs {
     /// The selector
-    #[arg(value_parser = selector)]
+    #[arg(value_parser = selector_of_calls)]
     pub(super) selector: String,
 
     /// The limit, such as `100/s` or `2/m burst 10`; `none` ends it
@@ -267,7 +269,7 @@ pub(super) struct LimitArgs {
 #[derive(Debug, clap::Args)]
 pub(super) struct SampleArgs {
     /// The selector
-    #[arg(value_parser = selector)]
+    #[arg(value_parser = selector_of_calls)]
     pub(super) selector: String,
 
     /// The part that is kept, such as `1/100` or `0.5%`, each by chance, or `1/100 by arg1`, all
@@ -336,6 +338,15 @@ fn byte_limit(text: &str) -> Result<SessionSetting, String> {
     limit.ok_or_else(|| {
         format!("no limit of bytes\nhelp: {}; or `none`, or `default`", byte_limit::HELP)
     })
+}
+
+/// Parses a selector of a limit or a rate.
+fn selector_of_calls(text: &str) -> Result<String, String> {
+    let read = selector(text)?;
+    if Selector::parse(&read).is_ok_and(|it| it.is_by_arguments()) {
+        return Err(format!("{BY_ARGUMENT}\nhelp: {BY_ARGUMENT_HELP}"));
+    }
+    Ok(read)
 }
 
 /// Parses a selector of the command line.

@@ -265,7 +265,10 @@ fn remembered(selector: &str, setting: SiteSetting, sites: &[&Site]) -> Vec<Stri
     if !names_lines || is_for_all || sites.is_empty() || sites.len() >= REMEMBERED as usize {
         return vec![format!("site {selector}={setting}")];
     }
-    let rule = |site: &&Site| format!("site {}={setting}", selector_of(site));
+    let selected = Selector::parse(selector);
+    let conditions = selected.iter().flat_map(Selector::argument_conditions);
+    let rest = conditions.fold(String::new(), |rest, it| format!("{rest} and {it}"));
+    let rule = |site: &&Site| format!("site {}{rest}={setting}", selector_of(site));
     let mut rules: Vec<_> = sites.iter().map(rule).collect();
     rules.sort();
     rules.dedup();
@@ -337,6 +340,10 @@ mod tests {
             let shown = line(&Site { group: file.into(), ..hostile }, None);
             assert!(!shown.contains(['\n', '\u{1b}']), "{shown:?}");
         }
+        assert_eq!(
+            remembered("net.rs:120-180 and arg2 >= 5 and arg1==42", on, &[&one]),
+            ["site #0000000000000007 and file src/net.rs:120 and arg2 >= 5 and arg1 == 42=on"]
+        );
         assert_eq!(remembered("net.rs", on, &[&one]), ["site net.rs=on"]);
         assert_eq!(remembered("net.rs:1-9", on, &[]), ["site net.rs:1-9=on"]);
         let together = SiteSetting {

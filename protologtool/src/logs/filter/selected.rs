@@ -4,7 +4,7 @@
 
 use super::{Filter, Filters};
 use protolog_core::control::selector::{Call, Condition, Selector};
-use protolog_reader::Message;
+use protolog_reader::Entry;
 
 /// The most lines of a message that are looked at.
 const LINES: usize = 16;
@@ -29,14 +29,14 @@ impl Filters {
 }
 
 impl Filter<'_> {
-    /// Returns whether a selector takes the call of an entry, or there is none.
-    pub(super) fn admits_call(&self, id: u64, message: Option<&Message>) -> bool {
+    /// Returns whether a selector takes an entry, or there is none.
+    pub(super) fn admits_call(&self, entry: &Entry<'_>) -> bool {
         if self.selectors.is_empty() {
             return true;
         }
         let mut lines = [0; LINES];
-        let mut call = Call { id: Some(id), ..Call::default() };
-        if let Some(message) = message {
+        let mut call = Call { id: Some(entry.message_id()), ..Call::default() };
+        if let Some(message) = entry.message() {
             let (file, listed) =
                 message.location.rsplit_once(':').unwrap_or((&message.location, ""));
             let numbers = listed.split(',').filter_map(|line| line.parse().ok());
@@ -47,7 +47,16 @@ impl Filter<'_> {
             call.template = message.template.as_deref().unwrap_or(&message.bare);
             call.group = self.log.dictionary().group(message.group).map_or("", |group| &group.name);
         }
-        self.selectors.iter().any(|selector| selector.takes(&call))
+        // Values are decoded only where one is asked for.
+        let has_arguments = |selector: &Selector<'_>| {
+            !selector.is_by_arguments() || {
+                let values = entry.values();
+                selector.takes_arguments(&|visitor| {
+                    values.args().iter().for_each(|value| visitor(*value));
+                })
+            }
+        };
+        self.selectors.iter().any(|selector| selector.takes(&call) && has_arguments(selector))
     }
 
     /// Returns whether a selector may take calls of a group, or there is none.

@@ -28,7 +28,9 @@ final class AppliedRules {
      * The calls that each rule takes, and the place of one that is elsewhere by now; null for none.
      */
     final long[] counts;
-    final String[] moved;
+    private final String[] moved;
+    /** True of a rule that would take a call if that had such an argument. */
+    private final boolean[] lackArguments;
     /** By the lowest bits of the id, or in the next place that is free. */
     private final long[] ids;
     private final RuledCall[] calls;
@@ -51,6 +53,7 @@ final class AppliedRules {
         this.rules = rules;
         counts = new long[rules.size()];
         moved = new String[rules.size()];
+        lackArguments = new boolean[rules.size()];
         earlier = before == null ? Map.of() : before.buckets;
         Map<Long, RuledCall> ruled = new HashMap<>();
         boolean[] isThere = areThere(known);
@@ -71,6 +74,16 @@ final class AppliedRules {
             before.atRunTime.forEach((id, message) -> atRunTime.put(id, atRunTime(message.places)));
         }
         earlier = Map.of();
+    }
+
+    /** What is wrong with a rule; null for nothing. */
+    String problem(int rule) {
+        String text = rules.get(rule).selector().text();
+        if (moved[rule] != null) {
+            return "the call of `" + text + "` is at `" + moved[rule] + "` now";
+        }
+        boolean lacks = counts[rule] == 0 && lackArguments[rule];
+        return lacks ? "no call that `" + text + "` is about has such an integer among its arguments" : null;
     }
 
     /** What rules make of a call that was known. */
@@ -126,7 +139,7 @@ final class AppliedRules {
         for (Rule rule : rules) {
             SiteSetting setting = rule.setting();
             // Where more has to be known, an earlier rule may hold as well.
-            boolean ends = rule.selector().takes(call) && (setting.resets() || setting.trace() != null && setting.text() != null);
+            boolean ends = !rule.selector().isByArguments() && rule.selector().takes(call) && (setting.resets() || setting.trace() != null && setting.text() != null);
             isOn = setting.switchesOn() && rule.selector().mayTake(call) || isOn && !ends;
         }
         return isOn;
@@ -148,11 +161,13 @@ final class AppliedRules {
         LogLevel level = places.get(0).level();
         int ofGroup = -1;
         int sampledBy = 0;
+        ByArguments byArguments = new ByArguments();
         for (int i = 0; i < rules.size(); i++) {
             Selector selector = rules.get(i).selector();
             boolean isTaken = places.stream().anyMatch(selector::takes);
             boolean isMoved = !isTaken && !isThere[i] && places.stream().anyMatch(selector::takesMoved);
             if (!isTaken && !isMoved) {
+                lackArguments[i] |= isCounted && selector.isByArguments() && places.stream().anyMatch(selector::takesWithoutArguments);
                 continue;
             }
             if (isCounted) {
@@ -163,18 +178,23 @@ final class AppliedRules {
                 moved[i] = place.lines().isEmpty() ? place.file() : place.file() + ":" + place.lines().get(0);
             }
             SiteSetting given = rules.get(i).setting();
+            byArguments.add(selector, given);
+            if (selector.isByArguments()) {
+                continue;
+            }
             SiteSetting one = selector.samples(level) ? given : given.withoutRate();
             setting = setting.then(one);
             ofGroup = one.groupLimit() != null ? i : one.resets() ? -1 : ofGroup;
             sampledBy = one.sample() != null ? i : sampledBy;
         }
-        if (!setting.acts()) {
+        setting = byArguments.hasConditions() ? setting.withSwitches(byArguments.mayBe()) : setting;
+        if (!setting.acts() && !byArguments.hasConditions()) {
             return RuledCall.NONE;
         }
         KnownCall first = places.get(0);
         Bucket call = bucket("call " + first.id(), setting.limit());
         Bucket group = ofGroup < 0 ? null : bucket(first.group() + " " + rules.get(ofGroup).selector().text(), setting.groupLimit());
-        return new RuledCall(setting, call, group, sampledBy);
+        return new RuledCall(setting, call, group, sampledBy, byArguments.hasConditions() ? byArguments : null);
     }
 
     /** The bucket with this key; null without a limit. One that had another limit begins full. */

@@ -29,7 +29,9 @@ public final class NamedMessages {
 
     public static NamedMessages of(String text) {
         try {
-            return new NamedMessages(text, Selector.parse(text));
+            Selector read = Selector.parse(text);
+            // Nobody looks at arguments here.
+            return new NamedMessages(text, read.isByArguments() ? null : read);
         } catch (SelectorException e) {
             return new NamedMessages(text, null);
         }

@@ -15,7 +15,7 @@ public record Rule(Selector selector, SiteSetting setting, GroupSettings.Source 
 
     /** A limit of each call, or of all calls of a group together; an error if a text is wrong. */
     public static Rule ofLimit(String selector, String limit, boolean isOfGroup) {
-        Selector calls = selector(selector);
+        Selector calls = selector(selector, true);
         Limit read = Limit.parse(limit);
         if (read == null) {
             throw new IllegalArgumentException("invalid limit `" + limit + "`; " + Limit.HELP);
@@ -25,7 +25,7 @@ public record Rule(Selector selector, SiteSetting setting, GroupSettings.Source 
 
     /** A rate at which messages are kept; an error if a text is wrong. */
     public static Rule ofRate(String selector, String rate) {
-        Selector calls = selector(selector);
+        Selector calls = selector(selector, true);
         Rate read = Rate.parse(rate);
         if (read == null) {
             throw new IllegalArgumentException("invalid rate `" + rate + "`; " + Rate.help(rate));
@@ -33,9 +33,27 @@ public record Rule(Selector selector, SiteSetting setting, GroupSettings.Source 
         return new Rule(calls, SiteSetting.ofRate(read), GroupSettings.Source.OTHER);
     }
 
-    private static Selector selector(String text) {
+    /** Switches calls, by the words of a rule; an error if a text is wrong. */
+    public static Rule ofSwitches(String selector, String words) {
+        Selector calls = selector(selector, false);
         try {
-            return Selector.parse(text);
+            SiteSetting setting = SiteSetting.parse(words);
+            if (calls.isByArguments() && setting.isOfCalls()) {
+                throw new IllegalArgumentException(SiteRules.BY_ARGUMENT + "; " + SiteRules.BY_ARGUMENT_HELP);
+            }
+            return new Rule(calls, setting, GroupSettings.Source.OTHER);
+        } catch (SiteSetting.BadWord e) {
+            throw new IllegalArgumentException("unknown word `" + e.word() + "`; " + SiteRules.BAD_WORD, e);
+        }
+    }
+
+    private static Selector selector(String text, boolean isOfCalls) {
+        try {
+            Selector read = Selector.parse(text);
+            if (isOfCalls && read.isByArguments()) {
+                throw new IllegalArgumentException(SiteRules.BY_ARGUMENT + "; " + SiteRules.BY_ARGUMENT_HELP);
+            }
+            return read;
         } catch (SelectorException e) {
             throw new IllegalArgumentException(e.getMessage() + "; " + e.help(), e);
         }

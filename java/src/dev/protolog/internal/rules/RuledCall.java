@@ -6,8 +6,11 @@ package dev.protolog.internal.rules;
  */
 public final class RuledCall {
     /** That of a call without a rule. */
-    public static final RuledCall NONE = new RuledCall(SiteSetting.NONE, null, null, 0);
+    public static final RuledCall NONE = new RuledCall(SiteSetting.NONE, null, null, 0, null);
+    /** The states of a switch: on, off, or as the group. */
+    private static final int STATES = 3;
 
+    /** Of a call whose messages are switched by their arguments, what they may be. */
     final SiteSetting setting;
     /** The buckets of the call and of its group; null for none. */
     private final Bucket ofCall;
@@ -17,14 +20,46 @@ public final class RuledCall {
     private final int sampledBy;
     /** Messages whose randomness is less are passed over, where an argument decides. */
     private final long threshold;
+    /** The rules with conditions on arguments; null for none. */
+    private final ByArguments conditions;
+    /** What rules make of messages, by their switches; made when one comes first. */
+    private final RuledCall[] ofMessages;
 
-    RuledCall(SiteSetting setting, Bucket ofCall, Bucket ofGroup, int sampledBy) {
+    RuledCall(SiteSetting setting, Bucket ofCall, Bucket ofGroup, int sampledBy, ByArguments conditions) {
         this.setting = setting;
         this.ofCall = ofCall;
         this.ofGroup = ofGroup;
         rate = setting.sample() == Rate.NONE ? null : setting.sample();
         this.sampledBy = sampledBy;
         threshold = by() == 0 ? 0 : rate.threshold();
+        this.conditions = conditions;
+        ofMessages = conditions == null ? null : new RuledCall[STATES * STATES];
+    }
+
+    /** What rules make of the message with these arguments. */
+    public RuledCall of(IntegerArguments arguments) {
+        if (conditions == null) {
+            return this;
+        }
+        SiteSetting switches = conditions.of(arguments);
+        int index = STATES * state(switches.trace()) + state(switches.text());
+        RuledCall made = ofMessages[index];
+        if (made == null) {
+            // Two threads may make two that are alike.
+            made = new RuledCall(setting.withSwitches(switches), ofCall, ofGroup, sampledBy, null);
+            ofMessages[index] = made;
+        }
+        return made;
+    }
+
+    private static int state(Boolean value) {
+        return value == null ? 0 : value ? 1 : 2;
+    }
+
+    /** The words of the state alone; {@code conditional} besides where arguments decide. */
+    String state() {
+        String words = setting.state();
+        return conditions == null ? words : words.equals("-") ? "conditional" : words + ",conditional";
     }
 
     /** True if all sessions record it, whatever they record of its group. */
@@ -57,12 +92,15 @@ public final class RuledCall {
 
     /** True if messages are kept by chance, each for itself. */
     public boolean isSampled() {
-        return rate != null && rate.by() == 0;
+        return rate != null && rate.by() == 0 && conditions == null;
     }
 
-    /** True if messages are decided by their arguments: the value of one, or the size of all. */
+    /**
+     * True if messages are decided by their arguments: the value of one, the size of all, or a
+     * condition.
+     */
     public boolean needsArguments() {
-        return rate != null && rate.by() != 0;
+        return conditions != null || rate != null && rate.by() != 0;
     }
 
     /** The number of the argument by which messages are kept, from 1; 0 for none. */

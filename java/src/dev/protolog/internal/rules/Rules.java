@@ -89,8 +89,7 @@ public final class Rules {
         List<Held> held = new ArrayList<>();
         for (int i = 0; i < now.rules.size(); i++) {
             Rule rule = now.rules.get(i);
-            String problem = now.moved[i] == null ? null : "the call of `" + rule.selector().text() + "` is at `" + now.moved[i] + "` now";
-            held.add(new Held(rule, now.counts[i], problem));
+            held.add(new Held(rule, now.counts[i], now.problem(i)));
         }
         return held;
     }
@@ -125,7 +124,7 @@ public final class Rules {
         for (Map.Entry<Long, List<KnownCall>> message : KnownCalls.all().entrySet()) {
             for (KnownCall call : message.getValue()) {
                 if (selector.takes(call)) {
-                    to.accept(call, now.of(message.getKey()).setting.state());
+                    to.accept(call, now.of(message.getKey()).state());
                 }
             }
         }

@@ -47,7 +47,32 @@ public final class Selector {
         return text;
     }
 
-    /** True if it takes a call. */
+    /**
+     * True if it has conditions on arguments, so that it may take one message of a call and not
+     * another.
+     */
+    public boolean isByArguments() {
+        return conditions.stream().anyMatch(it -> it instanceof ArgumentCondition);
+    }
+
+    /** True if its conditions on arguments hold for those of a message, if it has any. */
+    boolean takesArguments(IntegerArguments arguments) {
+        for (Condition condition : conditions) {
+            if (condition instanceof ArgumentCondition asked && !asked.holds(arguments)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** True if it would take a call, but for its conditions on arguments. */
+    boolean takesWithoutArguments(KnownCall call) {
+        return conditions.stream().allMatch(it -> it instanceof ArgumentCondition || it.holds(call));
+    }
+
+    /**
+     * True if it takes a call: at least some of its messages, where it has conditions on arguments.
+     */
     public boolean takes(KnownCall call) {
         return conditions.stream().allMatch(it -> it.holds(call));
     }

@@ -27,6 +27,11 @@ final class SelectorParser {
             return new Condition.Template(quoted());
         }
         int start = at;
+        ArgumentCondition.Parsed condition = ArgumentCondition.parse(text, start, text.codePointCount(0, start) + 1);
+        if (condition != null) {
+            at = condition.end();
+            return condition.condition();
+        }
         String word = word();
         if (word.isEmpty() || isAnd(word) && isNext) {
             throw error(isNext ? Kind.NO_CONDITION : Kind.EMPTY, start, word);

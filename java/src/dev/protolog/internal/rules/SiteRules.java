@@ -3,6 +3,7 @@ package dev.protolog.internal.rules;
 import dev.protolog.internal.groups.SettingParts;
 import dev.protolog.internal.groups.SettingsText;
 import dev.protolog.internal.process.RunningProgram;
+import dev.protolog.internal.text.WrittenName;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -15,9 +16,13 @@ import java.util.List;
  */
 public final class SiteRules {
     private static final String NO_EQUALS = "write site SELECTOR=WORDS, as in `site net.rs:120-180=on`";
-    private static final String BAD_WORD =
+    static final String BAD_WORD =
             "use on, off, text, notext, notrace, limit:100/s, group-limit:100/s, sample:1/100, nolimit, nogroup-limit, nosample or default,"
                     + " with commas between";
+
+    static final String BY_ARGUMENT = "limit or rate of calls by an argument";
+    static final String BY_ARGUMENT_HELP =
+            "leave out the condition on the argument: only `on`, `off`, `text`, `notext`, `notrace` and `default` go with one";
 
     private final List<Item> items = new ArrayList<>();
     private final List<SettingsText.Problem> problems = new ArrayList<>();
@@ -64,7 +69,7 @@ public final class SiteRules {
 
     private void add(SettingParts.Part part) {
         String rule = part.rule();
-        int equals = SettingParts.findUnquoted(rule, '=', 0);
+        int equals = equals(rule);
         if (equals < 0) {
             addProblem(part, "missing `=` in `" + SettingsText.oneLine(part.text()) + "`", NO_EQUALS);
             return;
@@ -72,6 +77,10 @@ public final class SiteRules {
         try {
             Selector selector = Selector.parse(SettingParts.trim(rule.substring(0, equals)));
             Item item = new Item(part.program(), selector, SiteSetting.parse(SettingParts.trim(rule.substring(equals + 1))));
+            if (item.selector.isByArguments() && item.setting.isOfCalls()) {
+                addProblem(part, BY_ARGUMENT + " in `" + SettingsText.oneLine(part.text()) + "`", BY_ARGUMENT_HELP);
+                return;
+            }
             items.add(item);
             all.add(item);
         } catch (SelectorException e) {
@@ -85,6 +94,23 @@ public final class SiteRules {
             String word = e.word().isEmpty() ? SettingsText.oneLine(part.text()) : e.word();
             addProblem(part, "unknown word `" + word + "`", BAD_WORD);
         }
+    }
+
+    /**
+     * The first {@code =} that is neither between quotation marks nor a part of a comparison; else
+     * -1.
+     */
+    private static int equals(String rule) {
+        int at = 0;
+        while (at < rule.length()) {
+            char first = rule.charAt(at);
+            boolean isComparison = "=!<>".indexOf(first) >= 0 && rule.startsWith("=", at + 1);
+            if (first == '=' && !isComparison) {
+                return at;
+            }
+            at = isComparison ? at + 2 : Math.max(at + 1, WrittenName.quotedEnd(rule, at));
+        }
+        return -1;
     }
 
     private void addProblem(SettingParts.Part part, String what, String help) {

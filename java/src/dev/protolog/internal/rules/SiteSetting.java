@@ -52,6 +52,34 @@ record SiteSetting(Boolean trace, Boolean text, Limit limit, Limit groupLimit, R
         }
     }
 
+    /** The switches alone, and what it ends. */
+    SiteSetting switchesOnly() {
+        return new SiteSetting(trace, text, null, null, null, resets);
+    }
+
+    /** The same with the switches of another one. */
+    SiteSetting withSwitches(SiteSetting other) {
+        return new SiteSetting(other.trace, other.text, limit, groupLimit, sample, resets);
+    }
+
+    /**
+     * The switches of a call whose messages are one or the other: of on and off, on; as the group
+     * or off, as the group.
+     */
+    SiteSetting or(SiteSetting other) {
+        return new SiteSetting(or(trace, other.trace), or(text, other.text), null, null, null, false);
+    }
+
+    private static Boolean or(Boolean one, Boolean other) {
+        boolean isOn = one != null && one || other != null && other;
+        return isOn ? Boolean.TRUE : one == null || other == null ? null : Boolean.FALSE;
+    }
+
+    /** True if it sets or ends limits or rates, which calls have, whatever their arguments. */
+    boolean isOfCalls() {
+        return limit != null || groupLimit != null || sample != null;
+    }
+
     /** That of a limit alone. */
     static SiteSetting ofLimit(Limit limit, boolean isOfGroup) {
         return new SiteSetting(null, null, isOfGroup ? null : limit, isOfGroup ? limit : null, null, false);

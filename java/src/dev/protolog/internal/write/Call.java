@@ -55,7 +55,7 @@ public final class Call {
     /** The stack trace of the exception behind the arguments; null for none. */
     String thrown;
     /** What rules make of the call. */
-    private RuledCall rule = RuledCall.NONE;
+    RuledCall rule = RuledCall.NONE;
     /**
      * The rate at which the message was kept by chance, as {@link RuledCall#rate} has it; 0 for one
      * that was kept for sure.
@@ -246,17 +246,18 @@ public final class Call {
         }
         isBusy = true;
         // As `SessionRoutes.of`, without a call, for which there may be no stack.
-        SessionRoutes routes = group.routes instanceof SessionRoutes known ? known : SessionRoutes.NONE;
+        SessionRoutes ofGroup = group.routes instanceof SessionRoutes known ? known : SessionRoutes.NONE;
         RuledCall ruled = rule;
-        routes = ruled == RuledCall.NONE ? routes : routes.of(ruled);
+        SessionRoutes routes = ruled == RuledCall.NONE ? ofGroup : ofGroup.of(ruled);
         // Those before this one have the message, or count it.
         int i = 0;
         try {
-            if (misfits != null && !replaceMisfits()) {
+            if (misfits != null && !replaceMisfits() || ruled.needsArguments() && !limits.keeps(this, ruled)) {
                 return;
             }
-            if (ruled.needsArguments() && !limits.keeps(this, ruled)) {
-                return;
+            if (ruled != rule) {
+                ruled = rule;
+                routes = ofGroup.of(ruled);
             }
             int word = group.word();
             int recorded = routes.recorded(word) & LevelSet.bit(level);
@@ -331,13 +332,13 @@ public final class Call {
         RuledCall ruled = rule;
         try {
             if (misfits != null && !replaceMisfits() || ruled.needsArguments() && !limits.keeps(this, ruled)
-                    || (SessionRoutes.of(group).of(ruled).recorded(group.word()) & LevelSet.bit(level)) == 0) {
+                    || (SessionRoutes.of(group).of(rule).recorded(group.word()) & LevelSet.bit(level)) == 0) {
                 return NoSpan.INSTANCE;
             }
             if (spans == null) {
                 spans = new ThreadSpans(this);
             }
-            return spans.begin(ruled);
+            return spans.begin(rule);
         } catch (RuntimeException | Error e) {
             // Out of memory or of stack.
             Routing.lose(group, level, LossCause.BUFFER_FULL);

@@ -30,6 +30,8 @@ final class CallLimits {
     private Leases leases;
     /** Null before the first message that is sampled. */
     private Sampler sampler;
+    /** Null before the first message that its arguments decide about. */
+    private CallArguments arguments;
 
     CallLimits(WriterSet writers, boolean isVirtual) {
         this.writers = writers;
@@ -83,22 +85,34 @@ final class CallLimits {
     }
 
     /**
-     * Decides about a message of a call that is sampled by its arguments, which it has by now, as
-     * {@link #sample} and {@link #isDue} do before. One without the argument that decides is kept
-     * for sure.
+     * Decides about a message of a call that is decided by its arguments, which it has by now, as
+     * {@link #sample} and {@link #isDue} do before. One without the argument that a rate asks for
+     * is kept for sure. The call has the rule that is its own then.
      */
-    boolean keeps(Call call, RuledCall ruled) {
+    boolean keeps(Call call, RuledCall ofCall) {
         GroupState state = call.group;
+        RuledCall ruled = ofCall.of(argumentsOf(call));
+        call.rule = ruled;
         SessionRoutes routes = SessionRoutes.of(state).of(ruled);
-        int recorded = routes.recorded(state.word()) & LevelSet.bit(call.level);
-        if (ruled.samplesBytes()) {
+        int word = state.word();
+        int recorded = routes.recorded(word) & LevelSet.bit(call.level);
+        if (ruled != ofCall && !isWanted(ruled, call.level, word, recorded)) {
+            return false;
+        }
+        if (ruled.isSampled()) {
+            long rate = sample(state, call.level, ruled);
+            if (rate == PASSED_OVER) {
+                return false;
+            }
+            call.rate = rate;
+        } else if (ruled.samplesBytes()) {
             long rate = sampleBytes(ruled, Volume.of(call));
             if (rate == PASSED_OVER) {
                 holdBack(routes, recorded, state, LossCause.passedOver(call.level));
                 return false;
             }
             call.rate = rate;
-        } else if (ruled.by() <= call.count) {
+        } else if (ruled.by() != 0 && ruled.by() <= call.count) {
             if (!ruled.keeps(randomness(call, ruled.by() - 1))) {
                 holdBack(routes, recorded, state, LossCause.passedOver(call.level));
                 return false;
@@ -123,6 +137,13 @@ final class CallLimits {
             return 0;
         }
         return PASSED_OVER;
+    }
+
+    private CallArguments argumentsOf(Call call) {
+        if (arguments == null) {
+            arguments = new CallArguments(call);
+        }
+        return arguments;
     }
 
     private Sampler sampler() {

@@ -28,6 +28,12 @@ public final class SelectorTest {
                     row[1].isEmpty() ? null : Long.valueOf(Long.parseUnsignedLong(row[1], 16)), level(row[2]), row[3], row[4], row[5], lines, row[7]);
             check(String.join(" | ", row), selector(row[0]).takes(call), row[8].equals("yes"));
         }
+        for (String[] row : rows(vectors.resolve("argument_conditions.tsv"), 20)) {
+            KnownCall call = new KnownCall(null, null, "net", "", "", List.of(), row[1]);
+            boolean isTaken = selector(row[0]).takes(call);
+            check("call " + String.join(" | ", row), isTaken, row[3].equals("yes"));
+            check("message " + String.join(" | ", row), isTaken && selector(row[0]).takesArguments(arguments(row[2])), row[4].equals("yes"));
+        }
         for (String[] row : rows(vectors.resolve("site_rules.tsv"), 20)) {
             String read = SiteRules.parse(row[0].replace("\\n", "\n")).all().stream().map(Object::toString).collect(Collectors.joining(" | "));
             check("rules " + row[0], read, row[1]);
@@ -56,6 +62,22 @@ public final class SelectorTest {
                 check("no white space " + (int) other.charAt(0), SiteRules.parse(rule).problems().size(), 1);
             }
         }
+    }
+
+    /** The arguments of a vector: those of digits are integers. */
+    private static IntegerArguments arguments(String cell) {
+        List<String> values = List.of(cell.split(" "));
+        return new IntegerArguments() {
+            @Override
+            public boolean isInteger(int index) {
+                return index < values.size() && values.get(index).matches("-?[0-9]+");
+            }
+
+            @Override
+            public long integer(int index) {
+                return Long.parseLong(values.get(index));
+            }
+        };
     }
 
     static Selector selector(String text) {
