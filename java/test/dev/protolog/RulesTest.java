@@ -5,6 +5,7 @@ import static dev.protolog.SelfTest.check;
 import dev.protolog.internal.dictionary.Dictionaries;
 import dev.protolog.internal.groups.GroupSettings;
 import dev.protolog.internal.proto.ProtoReader;
+import dev.protolog.internal.rules.KnownCall;
 import dev.protolog.internal.rules.Rule;
 import dev.protolog.internal.rules.Rules;
 import dev.protolog.internal.rules.Selector;
@@ -44,6 +45,7 @@ final class RulesTest {
             Dictionaries.addLoader(loader);
             onWhileTheGroupIsOff();
             offWhileTheGroupIsOn();
+            modules();
             byArguments();
             limitedByArguments();
             atRunTime();
@@ -95,6 +97,32 @@ final class RulesTest {
             ProtoLog.d(Group.WIRE, "sent %s", "x");
             check("without a rule", messages(session), 4L);
         }
+    }
+
+    /** The module of a call is its package and its class, by the path of its file. */
+    private static void modules() throws IOException {
+        String[] taking = {"module app.Main", "module Main", "module app", "app.Main and debug"};
+        try (Session session = Session.builder().keepNewest().group("OTHER", LogLevel.ERROR).locations().start()) {
+            for (String selector : taking) {
+                long before = messages(session);
+                apply("site " + selector + "=on;site module app.Mai=on;site module Other=on");
+                ProtoLogImpl.d(Group.WIRE, SENT, 1, 1L);
+                check(selector, messages(session) - before, 1L);
+                clear();
+            }
+            long before = messages(session);
+            // Classes of this package are no callers, so that of these is the list's.
+            List<Integer> callers = new ArrayList<>(List.of(1, 2));
+            apply("site module java.util.ArrayList=on");
+            callers.forEach(number -> ProtoLog.d(Group.OTHER, "of a class %d", number));
+            ProtoLogImpl.d(Group.WIRE, SENT, 1, 1L);
+            check("calls that are not rewritten", messages(session) - before, 2L);
+            apply("site *=default;site module java.util=off;site module util=on");
+            callers.forEach(number -> ProtoLog.e(Group.OTHER, "of a class, and an error %d", number));
+            check("the first segments", messages(session) - before, 2L);
+            clear();
+        }
+        check("as it is listed", module("\"sent %d\""), "app.Main");
     }
 
     private static void byArguments() throws IOException {
@@ -164,14 +192,22 @@ final class RulesTest {
         }
     }
 
-    private static String shown(String selector) {
-        List<String> found = new ArrayList<>();
+    private static String module(String selector) {
+        return takenBy(selector).stream().map(Map.Entry::getKey).map(KnownCall::module).distinct().collect(Collectors.joining(" "));
+    }
+
+    private static List<Map.Entry<KnownCall, String>> takenBy(String selector) {
+        List<Map.Entry<KnownCall, String>> found = new ArrayList<>();
         try {
-            Rules.forEachTaken(Selector.parse(selector), (call, words) -> found.add(words));
+            Rules.forEachTaken(Selector.parse(selector), (call, words) -> found.add(Map.entry(call, words)));
         } catch (SelectorException e) {
             throw new AssertionError(selector, e);
         }
-        return String.join(" ", found);
+        return found;
+    }
+
+    private static String shown(String selector) {
+        return takenBy(selector).stream().map(Map.Entry::getValue).collect(Collectors.joining(" "));
     }
 
     private static void atRunTime() throws IOException {

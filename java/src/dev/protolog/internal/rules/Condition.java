@@ -17,7 +17,7 @@ interface Condition {
 
     boolean holds(KnownCall call);
 
-    /** True if nothing is known of the call that decides it. A call in Java has no module. */
+    /** True if nothing is known of the call that decides it. */
     boolean isUnknown(KnownCall call);
 
     /** Its group or its module has this name. */
@@ -27,6 +27,7 @@ interface Condition {
             return isNamed(name, call.group()) || isNamed(name, call.module());
         }
 
+        /** A module that comes later does not count: each group would ask for it. */
         @Override
         public boolean isUnknown(KnownCall call) {
             return call.group().isEmpty();
@@ -65,7 +66,7 @@ interface Condition {
 
         @Override
         public boolean isUnknown(KnownCall call) {
-            return false;
+            return call.module().isEmpty();
         }
 
         @Override

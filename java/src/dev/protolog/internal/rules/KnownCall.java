@@ -8,7 +8,7 @@ import java.util.List;
  *
  * @param id null if it is not known
  * @param level null if it is not known
- * @param module the module of a call in Rust; Java's calls have none
+ * @param module in Rust the path of the module, in Java the package and the class
  * @param lines the lines, since one message may be at several
  */
 public record KnownCall(Long id, LogLevel level, String group, String module, String file, List<Integer> lines, String template) {}

@@ -61,7 +61,18 @@ final class KnownCalls {
                 // It is no line.
             }
         }
-        return new KnownCall(id, level, group, "", colon < 0 ? location : location.substring(0, colon), lines, template);
+        String file = colon < 0 ? location : location.substring(0, colon);
+        return new KnownCall(id, level, group, module(file), file, lines, template);
+    }
+
+    /**
+     * The module of a call in a file whose path is that of its package: package and name of the
+     * file, so that of its class, {@code com.foo.Main} of {@code com/foo/Main.java}. Empty for
+     * other files.
+     */
+    private static String module(String file) {
+        int end = file.endsWith(".java") ? file.length() - ".java".length() : file.endsWith(".kt") ? file.length() - ".kt".length() : 0;
+        return file.substring(0, end).replace('/', '.');
     }
 
     private static void readAll(Map<Long, List<KnownCall>> all) {

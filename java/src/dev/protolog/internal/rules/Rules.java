@@ -21,8 +21,8 @@ import java.util.function.BiConsumer;
  * program. The caller of a change has groups find their routes anew, which marks them.
  */
 public final class Rules {
-    /** The file of a call that has none. No file has this name. */
-    private static final String NO_FILE = "\0";
+    /** The file and the module of a call that has none. Nothing has this name. */
+    private static final String NOWHERE = "\0";
     private static volatile AppliedRules applied = AppliedRules.NONE;
     /** The version of the dictionaries that were looked at. */
     private static long lookedAt;
@@ -108,7 +108,8 @@ public final class Rules {
         Set<String> processed = KnownCalls.processedGroups();
         for (String group : KnownGroups.names()) {
             if (!processed.contains(group)) {
-                later.add(new KnownCall(null, null, group, "", mayHavePlaces ? "" : NO_FILE, List.of(), ""));
+                String place = mayHavePlaces ? "" : NOWHERE;
+                later.add(new KnownCall(null, null, group, place, place, List.of(), ""));
             }
         }
         return rules.stream().map(Rule::selector)
