@@ -4,6 +4,7 @@
 //! To add one: a directory here, a type that implements [`Language`], a [`Kind`] with its line in
 //! [`crate::pipeline`], and pairs of texts under `tests/`.
 
+pub(crate) mod functions;
 pub mod java;
 pub mod jvm;
 pub mod kotlin;

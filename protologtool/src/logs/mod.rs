@@ -13,6 +13,7 @@
 pub(crate) mod completion;
 mod dictionary_directories;
 pub(crate) mod filter;
+pub(crate) mod functions;
 mod joined_traces;
 pub(crate) mod merge_report;
 pub(crate) mod merged_traces;

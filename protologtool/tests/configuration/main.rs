@@ -14,6 +14,8 @@
 //!
 //! Empty lines are for who reads it, so no command may print one.
 
+mod functions;
+
 use protolog_rt::{Init, ProtoLogGroup, Session, Triggers, d, w, wtf};
 use protolog_testkit::{
     Output, TempDir, copy_program, expect_file, run_any, temp_dir_for_sockets, tool,

@@ -61,7 +61,9 @@ impl SelectorProblem {
             }
             Self::NoCondition => "write a condition after `and`, as in `net and debug`",
             Self::NoAnd => "write `and` between conditions, as in `net and debug`",
-            Self::Function => "name its lines, as in `net.rs:120-180`",
+            Self::Function => {
+                "name its lines, as in `net.rs:120-180`; `protologtool configuration site list 'fn send'` finds them in the sources"
+            }
             Self::NoName => "write a name after it, as in `group net`",
             Self::BadName => {
                 "write `group` and the name in quotation marks, as in `group \"my logger\"`"

@@ -1,6 +1,7 @@
 //! The flags of `configuration`.
 
 use crate::args::level::{Least, level, level_or_off};
+use crate::logs::functions::FunctionSelector;
 use clap::{Subcommand, ValueEnum};
 use protolog_control::{Program, Whose};
 use protolog_core::Level;
@@ -61,7 +62,7 @@ Examples:
   protologtool configuration site reset net.rs:120-180
 
 A selector is a group or module (net), a file with lines (net.rs:120-180), a text of the template in quotation marks, an id \
-(#58f2c41b9a07d36e), a level (debug, verbose-info), the value of an argument (arg1 == 42, arg2 >= 500) or several with `and` between. A call that is enabled is recorded by every \
+(#58f2c41b9a07d36e), a level (debug, verbose-info), the value of an argument (arg1 == 42, arg2 >= 500), a function that is looked up in the sources here (fn send) or several with `and` between. A call that is enabled is recorded by every \
 session that runs, though its group is off, and no other call of the group is.";
 
 const LIMIT_EXAMPLES: &str = "\
@@ -343,14 +344,21 @@ fn byte_limit(text: &str) -> Result<SessionSetting, String> {
 /// Parses a selector of a limit or a rate.
 fn selector_of_calls(text: &str) -> Result<String, String> {
     let read = selector(text)?;
-    if Selector::parse(&read).is_ok_and(|it| it.is_by_arguments()) {
+    let calls =
+        FunctionSelector::of(&read)?.map_or_else(|| read.clone(), |it| it.others().to_owned());
+    if Selector::parse(&calls).is_ok_and(|it| it.is_by_arguments()) {
         return Err(format!("{BY_ARGUMENT}\nhelp: {BY_ARGUMENT_HELP}"));
     }
     Ok(read)
 }
 
-/// Parses a selector of the command line.
+/// Parses a selector of the command line, which may have a condition on the function.
 fn selector(text: &str) -> Result<String, String> {
+    if let Some(function) = FunctionSelector::of(text)? {
+        let rest = selector(function.others())?;
+        let and = if function.rest.is_empty() { String::new() } else { format!(" and {rest}") };
+        return Ok(format!("fn {}{and}", function.name));
+    }
     match Selector::parse(text) {
         Ok(selector) => Ok(selector.text().to_owned()),
         Err(error) => Err(format!("{error}\nhelp: {}", error.help())),

@@ -1,11 +1,14 @@
 //! `site`: single calls of target processes, listed and switched by request.
 
+mod function;
+
 use super::args::{Choice, GivenLimit, GivenRate, LimitArgs, SampleArgs, SiteAction};
 use super::process::ProcessName;
 use super::programs::Programs;
 use super::state;
 use super::trace::print_json;
 use crate::exit::Failure;
+use crate::logs::functions::FunctionSelector;
 use crate::system::System;
 use protolog_control::{Program, Rule, Rules, Site};
 use protolog_core::Level;
@@ -91,7 +94,7 @@ pub(super) fn run(
         }
         SiteAction::Reset(calls) => (calls, SiteSetting { resets: true, ..SiteSetting::default() }),
     };
-    switch(programs, (&calls.selector, calls.persist), setting, choice, system)
+    switch_all(programs, (&calls.selector, calls.persist), setting, choice, system)
 }
 
 /// Runs `limit`.
@@ -109,7 +112,7 @@ pub(super) fn run_limit(
         (limit, true) => setting.group_limit = Some(*limit),
         (limit, false) => setting.limit = Some(*limit),
     }
-    switch(programs, (selector, *persist), setting, choice, system)
+    switch_all(programs, (selector, *persist), setting, choice, system)
 }
 
 /// Runs `sample`.
@@ -121,12 +124,15 @@ pub(super) fn run_sample(
 ) -> Result<(), Failure> {
     let SampleArgs { selector, rate: GivenRate(rate), persist } = args;
     let setting = SiteSetting { sample: Some(*rate), ..SiteSetting::default() };
-    switch(programs, (selector, *persist), setting, choice, system)
+    switch_all(programs, (selector, *persist), setting, choice, system)
 }
 
 fn list(programs: &mut Programs, selector: &str, limit: u32, json: bool, system: &dyn System) {
     let wanted = selector.to_owned();
-    let answers = programs.each(move |program| program.sites(&wanted, limit), system);
+    let answers = match FunctionSelector::of(selector) {
+        Ok(Some(function)) => function::listed(programs, &function, limit, system),
+        _ => programs.each(move |program| program.sites(&wanted, limit), system),
+    };
     let (mut text, mut all) = (String::new(), 0);
     for (process, (sites, taken)) in &answers {
         all = taken.saturating_add(all);
@@ -181,6 +187,26 @@ pub(super) fn rule_line(rule: &Rule) -> String {
         calls => format!("{calls} calls"),
     };
     format!("site {selector}={words} ({calls})")
+}
+
+/// Switches calls; those in a function of some name by its lines.
+fn switch_all(
+    programs: &mut Programs,
+    (selector, is_persistent): (&str, bool),
+    setting: SiteSetting,
+    choice: &Choice,
+    system: &dyn System,
+) -> Result<(), Failure> {
+    let Ok(Some(function)) = FunctionSelector::of(selector) else {
+        return switch(programs, (selector, is_persistent), setting, choice, system);
+    };
+    let selectors = function::by_lines(programs, &function, system)?;
+    if selectors.is_empty() {
+        warn_of_none(selector, system);
+    }
+    selectors.iter().try_for_each(|selector| {
+        switch(programs, (selector, is_persistent), setting, choice, system)
+    })
 }
 
 fn switch(

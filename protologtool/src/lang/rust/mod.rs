@@ -17,6 +17,7 @@
 pub(crate) mod attributes;
 mod crates;
 mod find;
+mod functions;
 mod groups;
 mod invocation;
 pub(crate) mod literal;
@@ -32,6 +33,7 @@ mod table;
 pub(crate) mod tokens;
 pub(crate) mod walk;
 
+pub(crate) use functions::rust_functions;
 pub use survey::{CrateChoice, GroupsFound, survey};
 
 use super::{Found, Inputs, Language, Message};
