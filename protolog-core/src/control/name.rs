@@ -46,6 +46,13 @@ pub fn characters(written: &str) -> Characters<'_> {
     }
 }
 
+/// Returns the name that `written` stands for, where it stands there without escapes.
+pub(super) fn literal(written: &str) -> Option<&str> {
+    let Some(inner) = written.strip_prefix('"') else { return Some(written) };
+    // Any other character of this kind ends the name before, or says that it is none.
+    inner.strip_suffix('"').filter(|name| !name.contains(['"', '\\', '\n']))
+}
+
 /// Returns whether a name is written as it is.
 pub fn is_plain(name: &str) -> bool {
     let is_part = |char: char| {
@@ -243,5 +250,16 @@ mod tests {
             rows += 1;
         }
         assert!(rows > 20);
+    }
+
+    #[test]
+    fn a_name_without_escapes_is_what_its_characters_are() {
+        for written in ["", "net", "net.rs", "\"\"", "\"a b\"", "\"é %d\"", "a\"b"] {
+            let name: String = characters(written).collect();
+            assert_eq!(literal(written), Some(&*name), "{written}");
+        }
+        for written in ["\"", "\"a", "\"a\\n\"", "\"a\\\"", "\"a\"b\"", "\"a\nb\""] {
+            assert_eq!(literal(written), None, "{written}");
+        }
     }
 }

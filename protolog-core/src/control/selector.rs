@@ -29,7 +29,7 @@ pub use argument::{ArgumentCondition, Comparison, VisitArguments};
 pub use error::{SelectorError, SelectorProblem};
 
 use super::matches_group;
-use super::name::characters;
+use super::name::{characters, literal};
 use super::switch::ALL_LEVELS;
 use crate::Level;
 use core::fmt::{self, Write as _};
@@ -241,22 +241,31 @@ fn is_named(pattern: &str, name: &str) -> bool {
 
 /// Returns whether a path has these last segments.
 fn ends_path(path: &str, end: &str) -> bool {
+    if let Some(before) = literal(end).map(|end| path.strip_suffix(end)) {
+        return before.is_some_and(is_whole_path);
+    }
     let length: usize = characters(end).map(char::len_utf8).sum();
     let parts = path.len().checked_sub(length).and_then(|at| path.split_at_checked(at));
-    parts.is_some_and(|(before, rest)| {
-        characters(end).eq(rest.chars()) && (before.is_empty() || before.ends_with(['/', '\\']))
-    })
+    parts.is_some_and(|(before, rest)| characters(end).eq(rest.chars()) && is_whole_path(before))
+}
+
+/// Returns whether a path that ends so is one of whole names.
+fn is_whole_path(before: &str) -> bool {
+    before.is_empty() || before.ends_with(['/', '\\'])
 }
 
 /// Returns whether a template has a text that is in quotation marks.
 fn contains(template: &str, text: &str) -> bool {
+    if let Some(text) = literal(text) {
+        return template.contains(text);
+    }
     // Once: that looks for the end of the text.
     let wanted = characters(text);
     let starts = |at: usize| {
         let mut rest = template.get(at..).unwrap_or_default().chars();
         wanted.clone().all(|char| rest.next() == Some(char))
     };
-    template.char_indices().any(|(at, _)| starts(at)) || template.is_empty() && text == "\"\""
+    template.char_indices().any(|(at, _)| starts(at))
 }
 
 impl fmt::Display for Selector<'_> {
