@@ -27,6 +27,7 @@ use crate::sys::time::{Clock, boottime_after, may_read_counter, nanos, prepare_c
 use bias::{BiasCandidate, FenceBias};
 use counter::{has_constant_rate, load_fence, ticks, ticks_in_order};
 use protolog_core::schema::clock_id;
+use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Duration of a piece. The first calibration may be off by 5 in a million, which makes half a
@@ -126,6 +127,20 @@ impl Reader {
         let now = if since < self.piece.ticks { self.piece.at(since) } else { self.renew(ticks) };
         self.last = self.last.max(now);
         self.last
+    }
+
+    /// Returns the time now; where that is not later than the one before, the nanosecond after it:
+    /// a coarse clock may not have moved, and that of a restored process was set back.
+    #[inline]
+    pub(crate) fn now_later(&mut self) -> NonZeroU64 {
+        let later = self.last.wrapping_add(1);
+        self.last = self.now().max(later);
+        NonZeroU64::new(self.last).unwrap_or(NonZeroU64::MIN)
+    }
+
+    /// Goes on from `last`, where that is later than what was read here.
+    pub(crate) fn go_on_from(&mut self, last: u64) {
+        self.last = self.last.max(last);
     }
 
     /// Returns the time now, in no order with what other threads do: for limits, not for messages.

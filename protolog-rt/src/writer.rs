@@ -71,6 +71,7 @@ pub(crate) mod state;
 #[cfg(test)]
 mod tests;
 mod thread_state;
+mod timing;
 pub(crate) mod track;
 
 pub(crate) use call_cache::{Decision, Recalled, RecalledCall, Sought, known_state, recall};

@@ -19,11 +19,10 @@ use super::Writer;
 use super::arbiter::byte_bucket::NoBytes;
 use super::arbiter::{Arbiter, Identity};
 use super::cursor::{Cursor, SLACK};
-use super::fast::MAX_DELTA;
 #[cfg(not(loom))]
 use super::gate::Gate;
 use super::intern::InternTable;
-use super::plan::{Base, Plan};
+use super::plan::Plan;
 use super::request::{MAX_MARK, NO_REQUEST, current_number};
 use super::running;
 use super::span_names::SpanNames;
@@ -39,6 +38,7 @@ use protolog_shmem::{MAX_PAYLOAD, OpenChunk, PAGE, PacketCount, WriteChunk};
 use protozero::wire::{packed_varint, redundant_varint};
 #[cfg(not(loom))]
 use std::mem::offset_of;
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
 /// Sizes of a thread's first chunks; from the last on they stay. A thread that logs once holds 292
@@ -123,6 +123,11 @@ pub(super) enum NoChunk {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moment(pub(super) u64);
 
+/// The moment that all sessions get a message with, where there may be several; none of a message
+/// of one session, whose writer reads the clock itself. One word, as most functions that are given
+/// it have no register for two.
+pub(super) type SharedMoment = Option<NonZeroU64>;
+
 impl Own {
     /// No session.
     pub(super) const fn none() -> Self {
@@ -177,33 +182,6 @@ impl Own {
         self.core.as_ref().is_none_or(|core| core.is_stopped())
     }
 
-    /// The time now, where the clock need not be asked out of line.
-    #[inline(always)]
-    pub(super) fn look_at_clock(&self) -> Option<Moment> {
-        self.clock.now_in_piece().map(Moment)
-    }
-
-    /// Nanoseconds from the message before until `now`, where they are few; then there is another
-    /// message, of that moment.
-    #[inline(always)]
-    pub(super) fn advance(&mut self, now: Moment) -> Option<u32> {
-        let Moment(now) = now;
-        let delta = now.wrapping_sub(self.last);
-        // Where the clock went back, that is a large number.
-        if delta >= MAX_DELTA {
-            return None;
-        }
-        self.last = now;
-        Some(delta as u32)
-    }
-
-    /// The state that a message now starts from.
-    #[inline(always)]
-    pub(super) fn before(&mut self) -> Base {
-        let delta = self.clock.now().saturating_sub(self.last);
-        Base { delta, iid: self.next_iid, max_string_bytes: self.max_string_bytes }
-    }
-
     /// Publishes a message that was written from `position` to `end`, and starts the next packet.
     ///
     /// # Safety
@@ -248,14 +226,21 @@ impl Own {
     ///
     /// # Errors
     /// There is none.
-    pub(super) fn begin(&mut self, writer: &Writer, need: usize) -> Result<(), NoChunk> {
+    pub(super) fn begin(
+        &mut self,
+        writer: &Writer,
+        need: usize,
+        shared: SharedMoment,
+    ) -> Result<(), NoChunk> {
         let track = if self.has_track { MAX_LOSSES + MAX_TRACK } else { 0 };
         let mark = if current_number() == NO_REQUEST { 0 } else { MAX_LOSSES + MAX_MARK + 1 };
         self.check_limit(need)?;
         let chunk = self.acquire(need + MAX_STATE + track + mark).ok_or(NoChunk::Full)?;
-        self.clock.try_skip_fence(|| running::is_alone(writer));
+        if shared.is_none() {
+            self.clock.try_skip_fence(|| running::is_alone(writer));
+        }
         self.open(chunk, 0);
-        self.write_state(writer);
+        self.write_state(writer, shared);
         self.allow(writer);
         Ok(())
     }
@@ -460,8 +445,8 @@ impl Own {
 
     /// Lets messages into the chunk in which a packet of several chunks ended, if it has room for
     /// the state that they rest on.
-    pub(super) fn resume(&mut self, writer: &Writer) {
-        if self.write_state(writer) {
+    pub(super) fn resume(&mut self, writer: &Writer, shared: SharedMoment) {
+        if self.write_state(writer, shared) {
             self.allow(writer);
         } else {
             self.hand_over(writer);

@@ -18,6 +18,7 @@ use super::{Head, Writer};
 use crate::level::AtHost;
 use protolog_core::{Arg, MAX_PARAMS};
 use protozero::wire::packed_varint;
+use std::num::NonZeroU64;
 
 /// A packet that can be measured and encoded: a message, one with a stack trace, or a timeline
 /// slice.
@@ -56,12 +57,19 @@ pub(crate) unsafe trait Packet: Sized {
     /// Passes the packet to the host that this copy of the runtime has joined, for its sessions.
     fn pass_on(&self, head: Head, host: &AtHost);
 
-    /// Writes the packet to one of several sessions. `wants_stack`: the session asks for the stack
-    /// traces of such messages. False, and nothing done, where the session is over.
+    /// Writes the packet to one of several sessions, at a moment of all of them. `wants_stack`: the
+    /// session asks for the stack traces of such messages. False, and nothing done, where the
+    /// session is over.
     #[inline(always)]
-    fn write_with(&self, writer: &Writer, head: Head, wants_stack: bool) -> bool {
+    fn write_with(
+        &self,
+        writer: &Writer,
+        head: Head,
+        moment: NonZeroU64,
+        wants_stack: bool,
+    ) -> bool {
         let _ = wants_stack;
-        writer.write(head, self)
+        writer.write(head, self, moment)
     }
 }
 
@@ -111,11 +119,17 @@ unsafe impl<A: Args> Packet for A {
     }
 
     #[inline(always)]
-    fn write_with(&self, writer: &Writer, head: Head, wants_stack: bool) -> bool {
+    fn write_with(
+        &self,
+        writer: &Writer,
+        head: Head,
+        moment: NonZeroU64,
+        wants_stack: bool,
+    ) -> bool {
         if wants_stack {
-            stack::with(|stack| writer.write(head, &WithStack { args: self, stack }))
+            stack::with(|stack| writer.write(head, &WithStack { args: self, stack }, moment))
         } else {
-            writer.write(head, self)
+            writer.write(head, self, moment)
         }
     }
 }

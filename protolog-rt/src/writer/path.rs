@@ -36,7 +36,7 @@ use super::drops::{count_dropped, count_unattributed};
 use super::fast::{self, AROUND_NEW, FastArgs, NewStrings};
 use super::for_all::ForAll;
 use super::intern::{ChunkStrings, Interner, SHORT};
-use super::own::{Moment, Own};
+use super::own::{Moment, Own, SharedMoment};
 use super::packet::Packet;
 use super::plan::{Base, size_field};
 use super::routes::ThreadRoutes;
@@ -89,8 +89,8 @@ pub(crate) fn write_packet<P: Packet>(head: Head, packet: &P) {
     writer.gate.enter();
     // SAFETY: *busy*: this is the writer's thread, and what interrupts it sees the phase.
     let own = unsafe { &mut *writer.own.get() };
-    let is_handled = writer.slow_path(own, head, packet)
-        || writer.out_of_room(own, head, packet, IfStale::Refuse);
+    let is_handled =
+        writer.slow_path(own, head, packet, None) || writer.out_of_room(own, head, packet, None);
     writer.gate.exit();
     if !is_handled {
         return write_to_each::<P, _>(head, packet);
@@ -202,8 +202,8 @@ fn write_slow<A: FastArgs, R: Borrow<A>>(
     // SAFETY: *busy*: this is the writer's thread, within a message.
     let own = unsafe { &mut *writer.own.get() };
     let is_handled = writer.fast_path_interning(own, head.id, args.borrow(), now)
-        || writer.slow_path_cold(own, head, args.borrow())
-        || writer.out_of_room(own, head, args.borrow(), IfStale::Refuse);
+        || writer.slow_path_cold(own, head, args.borrow(), None)
+        || writer.out_of_room(own, head, args.borrow(), None);
     writer.gate.exit();
     if !is_handled {
         return write_to_each::<A, R>(head, args);
@@ -260,7 +260,13 @@ impl Writer {
     /// The slow path: measures the packet, then reserves, encodes and commits it. False, and
     /// nothing done, where the chunk has no room for it.
     #[inline(always)]
-    pub(super) fn slow_path<P: Packet>(&self, own: &mut Own, head: Head, packet: &P) -> bool {
+    pub(super) fn slow_path<P: Packet>(
+        &self,
+        own: &mut Own,
+        head: Head,
+        packet: &P,
+        shared: SharedMoment,
+    ) -> bool {
         if !P::IS_MESSAGE && !own.has_track {
             return false;
         }
@@ -268,7 +274,7 @@ impl Writer {
         if P::HAS_STRINGS && limit == 0 {
             return false;
         }
-        let base = own.before();
+        let base = own.before(shared);
         // SAFETY: *chunk*: where there are strings, the limit was not 0 after the message began, so
         // the chunk is this writer's.
         let strings = unsafe { ChunkStrings::new(&own.strings) };
@@ -302,13 +308,19 @@ impl Writer {
     /// As [`Self::slow_path`], but small rather than fast.
     #[cold]
     #[inline(never)]
-    fn slow_path_cold<P: Packet>(&self, own: &mut Own, head: Head, packet: &P) -> bool {
-        self.slow_path(own, head, packet)
+    fn slow_path_cold<P: Packet>(
+        &self,
+        own: &mut Own,
+        head: Head,
+        packet: &P,
+        shared: SharedMoment,
+    ) -> bool {
+        self.slow_path(own, head, packet, shared)
     }
 
     /// Finds room for a packet that does not fit the chunk, and writes it; or counts it as dropped.
-    /// False, and nothing done, where the session is over, or where the writer is stale and is to
-    /// refuse.
+    /// False, and nothing done, where the session is over, or where the writer is stale and was not
+    /// looked up for this packet: one that all sessions get at one moment was.
     #[cold]
     #[inline(never)]
     pub(super) fn out_of_room<P: Packet>(
@@ -316,7 +328,7 @@ impl Writer {
         own: &mut Own,
         head: Head,
         packet: &P,
-        if_stale: IfStale,
+        shared: SharedMoment,
     ) -> bool {
         if own.is_forked() {
             // The chunk is not this process's.
@@ -324,7 +336,7 @@ impl Writer {
             self.losses.add(head.group().id, LossCause::Forked, 1);
             return true;
         }
-        if if_stale == IfStale::Refuse && self.is_stale() {
+        if shared.is_none() && self.is_stale() {
             return false;
         }
         if own.is_stopped() {
@@ -334,14 +346,14 @@ impl Writer {
         // Another session's start or stop closed the chunk, maybe, or somebody who wanted to take
         // it.
         let closed = self.gate.limit() == 0;
-        if closed && own.reopen(self) && self.slow_path_cold(own, head, packet) {
+        if closed && own.reopen(self) && self.slow_path_cold(own, head, packet, shared) {
             return true;
         }
         own.complete(self);
         own.has_track |= !P::IS_MESSAGE;
         let base = Base { delta: u32::MAX.into(), iid: 1, max_string_bytes: own.max_string_bytes };
         let need = packet.size(&packet.plan(base, None).0);
-        let begun = own.begin(self, need);
+        let begun = own.begin(self, need, shared);
         if let Err(reason) = begun {
             // Before the look at the stop: a writer that waited for room until the session stopped
             // lost its message all the same.
@@ -349,33 +361,34 @@ impl Writer {
         } else if own.is_stopped() {
             own.complete(self);
             return false;
-        } else if !self.slow_path_cold(own, head, packet) && !own.write_split(self, head, packet) {
+        } else if !self.slow_path_cold(own, head, packet, shared)
+            && !own.write_split(self, head, packet, shared)
+        {
             self.losses.add(head.group().id, LossCause::BufferFull, 1);
         }
         true
     }
 
     /// Writes a packet to one of several sessions, or counts it as dropped. False, and nothing
-    /// done, where the session is over. The thread's phase is not [`READY`].
+    /// done, where the session is over. The thread's phase is not [`READY`], and the moment is
+    /// later than [`Self::last`].
     #[inline(always)]
-    pub(super) fn write<P: Packet>(&self, head: Head, packet: &P) -> bool {
+    pub(super) fn write<P: Packet>(&self, head: Head, packet: &P, moment: NonZeroU64) -> bool {
         self.gate.enter();
         // SAFETY: *busy*: this is the writer's thread, and what interrupts it sees the phase.
         let own = unsafe { &mut *self.own.get() };
-        let is_handled = self.slow_path(own, head, packet)
-            || self.out_of_room(own, head, packet, IfStale::Write);
+        let is_handled = self.slow_path(own, head, packet, Some(moment))
+            || self.out_of_room(own, head, packet, Some(moment));
         self.gate.exit();
         is_handled
     }
-}
 
-/// The answer of a writer to a packet, if a session started or stopped since its thread looked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum IfStale {
-    /// Nothing, so that the thread looks again.
-    Refuse,
-    /// It writes it: the thread has just looked.
-    Write,
+    /// The time of the last packet of its sequence. For its thread, outside of a message.
+    #[inline]
+    pub(super) fn last(&self) -> u64 {
+        // SAFETY: *busy*: this is the writer's thread, and what interrupts it sees the phase.
+        unsafe { &*self.own.get() }.last
+    }
 }
 
 /// Handles a packet of a thread that is not ready: without a session or with several, within a
@@ -416,7 +429,8 @@ fn pass_on<P: Packet>(head: Head, packet: &P) {
     }
 }
 
-/// Writes a packet to each session whose filter takes it, and finds out where the next one goes.
+/// Writes a packet to each session whose filter takes it, at one moment, and finds out where the
+/// next one goes.
 #[cold]
 #[inline(never)]
 fn write_to_each<P: Packet, R: Borrow<P>>(head: Head, packet: R) {

@@ -2,11 +2,14 @@
 //!
 //! With one session, messages go to its writer directly. With several, each message comes here and
 //! goes to the sessions that record its group and level, with a stack trace where the session
-//! collects those.
+//! collects those. The clock is read once for all of them.
 //!
 //! Invariants
 //! - A message that a session does not record never reaches its writer from here; one that it
 //!   pins reaches only its writer of those.
+//! - *moment*: all sessions get a message at one moment, which is later than all that the thread's
+//!   sequences have. So where traces of several sessions have something of one thread at one time,
+//!   it is one message, or one begin or end of a span.
 //! - Only a thread's first message of all, which makes the thread known, allocates or takes a lock:
 //!   later on the thread takes the routes that [`super::spares`] has for it.
 
@@ -18,11 +21,13 @@ use super::running::{self, RunningArbiter};
 use super::spares::Route;
 use super::thread_state::{EXITED, GUARDED, READY, ThreadState, UNROUTED};
 use super::{Head, Writer};
+use crate::clock;
 use crate::sync::Ordering;
 use crate::sys::copies;
 use crate::sys::thread_end::at_thread_end;
 use std::cell::{Cell, RefCell};
 use std::mem::ManuallyDrop;
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
 thread_local! {
@@ -141,12 +146,18 @@ pub(super) struct Routes {
     /// The number of sessions that run, of any threads. Pinned rings do not count.
     running: usize,
     first: Option<Box<Route>>,
+    /// The clock of what comes here.
+    clock: clock::Reader,
+    /// True if the thread is registered with all of these sessions, and all that it writes to them
+    /// comes here, so that the clock has read the times that its sequences have.
+    is_prepared: bool,
 }
 
 impl Routes {
     /// No routes.
     pub(super) const fn new() -> Self {
-        Self { is_known: false, epoch: 0, running: 0, first: None }
+        let (clock, is_prepared) = (clock::Reader::NONE, false);
+        Self { is_known: false, epoch: 0, running: 0, first: None, clock, is_prepared }
     }
 
     /// Follows the list of running sessions, if it or the list of `entered` ones changed. Returns
@@ -162,9 +173,11 @@ impl Routes {
     #[cold]
     #[inline(never)]
     fn follow(&mut self, entered: &Entered) -> bool {
+        self.is_prepared = false;
         if !self.is_known {
             have_end();
             self.is_known = true;
+            self.clock = clock::Reader::new();
             running::join(|epoch, sessions| {
                 (self.epoch, self.running) = (epoch, count(sessions));
                 let own = sessions.iter().filter(|session| entered.is_for(&session.arbiter));
@@ -210,11 +223,40 @@ impl Routes {
     /// Writes a packet to each session that records it. A thread that is new to one waits for its
     /// sequence only if it may.
     pub(super) fn write<P: Packet>(&mut self, head: Head, packet: &P, may_wait: bool) {
-        let mut next = self.first.as_deref_mut();
+        if !self.is_prepared {
+            self.prepare_for::<P>(head, may_wait);
+        }
+        let (moment, mut next) = (self.clock.now_later(), self.first.as_deref());
         while let Some(route) = next {
-            Self::write_to(route, self.epoch, head, packet, may_wait);
+            Self::write_to(route, head, packet, moment);
+            next = route.next.as_deref();
+        }
+    }
+
+    /// Registers the thread with the sessions that record the packet and to which it is new, and
+    /// has the clock go on from the latest time that the thread's sequences have.
+    #[cold]
+    #[inline(never)]
+    fn prepare_for<P: Packet>(&mut self, head: Head, may_wait: bool) {
+        let (mut are_known, mut next) = (true, self.first.as_deref_mut());
+        while let Some(route) = next {
+            let mut has_writer = route.writer().is_some();
+            if !has_writer && route.arbiter().is_some_and(|it| takes::<P>(it, head)) {
+                has_writer = route.register(self.epoch, may_wait);
+            }
+            are_known &= has_writer;
+            self.clock.go_on_from(route.writer().map_or(0, |writer| writer.last()));
             next = route.next.as_deref_mut();
         }
+        // Nothing else writes to these sequences then.
+        self.is_prepared = are_known && self.running != 1;
+    }
+
+    fn write_to<P: Packet>(route: &Route, head: Head, packet: &P, moment: NonZeroU64) {
+        let Some(arbiter) = route.arbiter().filter(|it| takes::<P>(it, head)) else { return };
+        let Some(writer) = route.writer() else { return route.refuse(head) };
+        // Refused if the session has just ended.
+        _ = packet.write_with(writer, head, moment, arbiter.collects_stack(head.group()));
     }
 
     /// Counts a message that a rule held back, in each session that records it, or in all.
@@ -236,27 +278,6 @@ impl Routes {
                 }
             }
             next = route.next.as_deref_mut();
-        }
-    }
-
-    fn write_to<P: Packet>(route: &mut Route, epoch: u32, head: Head, packet: &P, may_wait: bool) {
-        let Some(arbiter) = route.arbiter() else { return };
-        let (group, level) = (head.group(), head.level());
-        let takes = match (P::IS_MESSAGE, P::IS_FOR_ALL) {
-            (true, false) => arbiter.is_enabled(group, level),
-            (true, true) => arbiter.takes(group, level, true),
-            (false, false) => arbiter.takes_span(group, level),
-            (false, true) => !arbiter.is_pinned(),
-        };
-        if !takes {
-            return;
-        }
-        if route.writer().is_none() && !route.register(epoch, may_wait) {
-            return route.refuse(head);
-        }
-        if let Some((writer, arbiter)) = route.writer().zip(route.arbiter()) {
-            // Refused if the session has just ended.
-            _ = packet.write_with(writer, head, arbiter.collects_stack(head.group()));
         }
     }
 
@@ -298,6 +319,18 @@ impl Routes {
         if self.is_known {
             running::leave();
         }
+    }
+}
+
+/// Returns whether a session records a packet.
+#[inline]
+fn takes<P: Packet>(arbiter: &Arbiter, head: Head) -> bool {
+    let (group, level) = (head.group(), head.level());
+    match (P::IS_MESSAGE, P::IS_FOR_ALL) {
+        (true, false) => arbiter.is_enabled(group, level),
+        (true, true) => arbiter.takes(group, level, true),
+        (false, false) => arbiter.takes_span(group, level),
+        (false, true) => !arbiter.is_pinned(),
     }
 }
 

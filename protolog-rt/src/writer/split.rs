@@ -3,7 +3,7 @@
 
 use super::cursor::{Cursor, SLACK};
 use super::intern::Interner;
-use super::own::Own;
+use super::own::{Own, SharedMoment};
 use super::packet::Packet;
 use super::plan::{Base, Plan, size_field};
 use super::{Head, Writer};
@@ -27,9 +27,10 @@ impl Own {
         writer: &Writer,
         head: Head,
         packet: &P,
+        shared: SharedMoment,
     ) -> bool {
         self.close(writer);
-        let (plan, measured) = self.plan_split(packet);
+        let (plan, measured) = self.plan_split(packet, shared);
         let size = packet.size(&plan);
         if self.write_whole(head, packet, (&plan, measured)) {
             count_cut(writer, head, &plan);
@@ -38,7 +39,7 @@ impl Own {
         }
         let mut scratch = Vec::new();
         if scratch.try_reserve_exact(size + SLACK).is_err() {
-            return self.write_cut(writer, head, packet);
+            return self.write_cut(writer, head, packet, shared);
         }
         scratch.resize(size + SLACK, 0);
         // SAFETY: the scratch has `size` bytes and SLACK; *planned*: the packet takes `size` bytes.
@@ -51,15 +52,21 @@ impl Own {
             return false;
         }
         count_cut(writer, head, &plan);
-        self.resume(writer);
+        self.resume(writer, shared);
         true
     }
 
     /// Writes a packet with its strings cut so that the chunk has room for it, for want of memory
     /// for more. False where it has none.
-    fn write_cut<P: Packet>(&mut self, writer: &Writer, head: Head, packet: &P) -> bool {
+    fn write_cut<P: Packet>(
+        &mut self,
+        writer: &Writer,
+        head: Head,
+        packet: &P,
+        shared: SharedMoment,
+    ) -> bool {
         let room = self.room().saturating_sub(SIZE_FIELD);
-        let (plan, measured) = self.plan_within(packet, room);
+        let (plan, measured) = self.plan_within(packet, room, shared);
         let is_written = self.write_whole(head, packet, (&plan, measured));
         if is_written {
             count_cut(writer, head, &plan);
@@ -94,14 +101,19 @@ impl Own {
 
     /// Measures a packet. Strings that make it larger than half of the buffer are cut to equal
     /// shares of that half.
-    fn plan_split<P: Packet>(&mut self, packet: &P) -> (Plan, P::Measured) {
+    fn plan_split<P: Packet>(&mut self, packet: &P, shared: SharedMoment) -> (Plan, P::Measured) {
         let half = self.core.as_ref().map_or(0, |core| core.buffer.pages() * PAGE / 2);
-        self.plan_within(packet, half)
+        self.plan_within(packet, half, shared)
     }
 
     /// Measures a packet. Strings that make it larger than `limit` are cut to equal shares of that.
-    fn plan_within<P: Packet>(&mut self, packet: &P, limit: usize) -> (Plan, P::Measured) {
-        let base = self.before();
+    fn plan_within<P: Packet>(
+        &mut self,
+        packet: &P,
+        limit: usize,
+        shared: SharedMoment,
+    ) -> (Plan, P::Measured) {
+        let base = self.before(shared);
         let (most, _) = packet.plan(Base { delta: u64::MAX, ..base }, None); // Whatever the time.
         let strings = (most.next_iid() - self.next_iid) as usize;
         if strings == 0 || packet.size(&most) <= limit {

@@ -8,7 +8,7 @@ use super::Writer;
 use super::arbiter::Arbiter;
 use super::cursor::Cursor;
 use super::fields::Fields;
-use super::own::{MAX_LOSSES, MAX_STATE, Own};
+use super::own::{MAX_LOSSES, MAX_STATE, Own, SharedMoment};
 use super::request::{RequestMark, current_number, current_request};
 use super::track;
 use crate::loss::{LossCause, LossCount, LossCounters, Unwritten};
@@ -29,13 +29,14 @@ const MAX_LOSS: usize = 46;
 const MAX_UNTIMED: usize = 24;
 
 impl Own {
-    /// Writes the packet that a chunk begins with. False where there is no room for it.
-    pub(super) fn write_state(&mut self, writer: &Writer) -> bool {
+    /// Writes the packet that a chunk begins with, at the moment of the message that it is for.
+    /// False where there is no room for it.
+    pub(super) fn write_state(&mut self, writer: &Writer, shared: SharedMoment) -> bool {
         // Asked first: losses that are taken have to find room.
         if self.room() < MAX_STATE + MAX_LOSSES + FRAGMENT_SIZE_LEN {
             return false;
         }
-        self.last = self.clock.now().max(self.last);
+        self.last = self.now(shared).max(self.last);
         // A buffer that keeps chunks has its losses reported at the end, since chunks may be
         // overwritten by then.
         let is_reported_here =

@@ -13,7 +13,7 @@ use super::arbiter::{Arbiter, Identity};
 use super::fast::FastArgs;
 use super::own::Own;
 use super::packet::Packet;
-use super::path::{Exit, IfStale};
+use super::path::Exit;
 use super::running;
 use super::{Head, Writer};
 use crate::level::{GroupInfo, GroupSet, SwitchPage};
@@ -33,6 +33,7 @@ use protolog_shmem::{Buffer, Heap, Memory, PAGE};
 use protozero::Reader;
 use protozero::wire::redundant_varint;
 use service::{Image, RESERVED, Service};
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
 const DEF: GroupDef = GroupDef::new("app::Log::NetNet", 3, 0, true, false);
@@ -112,7 +113,8 @@ impl Rig {
 
     /// The same for arguments that always take the slow path.
     fn write_packet<P: Packet>(&self, packet: &P) -> bool {
-        self.is_kept(|| self.writer.write(HEAD, packet))
+        let moment = NonZeroU64::MIN.saturating_add(self.writer.last());
+        self.is_kept(|| self.writer.write(HEAD, packet, moment))
     }
 
     fn is_kept(&self, write: impl FnOnce() -> bool) -> bool {
@@ -181,8 +183,8 @@ fn write<A: FastArgs>(writer: &Writer, args: &A) -> bool {
 
 fn write_slow<A: FastArgs>(writer: &Writer, own: &mut Own, args: &A, now: Exit) -> bool {
     writer.fast_path_interning(own, HEAD.id, args, now)
-        || writer.slow_path(own, HEAD, args)
-        || writer.out_of_room(own, HEAD, args, IfStale::Write)
+        || writer.slow_path(own, HEAD, args, None)
+        || writer.out_of_room(own, HEAD, args, None)
 }
 
 /// The numbers of the messages that a service has of `images`.
