@@ -169,7 +169,8 @@ impl<'a, 'b> Copier<'a, 'b> {
             }
             None => {}
         }
-        let place = self.places.as_mut().map(|places| places.next(&found.packet));
+        let place =
+            self.places.as_mut().map(|places| places.next(&found.packet, found.beside_event));
         if found.snapshot.is_some() {
             // `copy_snapshots` has written it.
             return Ok(());

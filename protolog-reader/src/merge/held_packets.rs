@@ -6,7 +6,7 @@
 //!
 //! Invariant: a packet that is written finds the state of its sequence as in its input.
 
-use super::packet_contents::{fields, without_sequence};
+use super::packet_contents::{fields, is_beside_event, without_sequence};
 use super::packet_place::Place;
 use crate::packets::trace_packet::{TRUSTED_PID, TRUSTED_UID};
 use protolog_core::schema::packet;
@@ -145,6 +145,7 @@ impl Rest {
             let is_omitted = match field.number {
                 packet::TRUSTED_PACKET_SEQUENCE_ID => true,
                 packet::PROTOLOG_MESSAGE | packet::TRACK_EVENT => omitted.logged,
+                number if is_beside_event(number) => omitted.logged,
                 packet::LOSS | packet::PASSED_OVER => losses.next().copied().unwrap_or(false),
                 packet::PREVIOUS_PACKET_DROPPED => omitted.mark,
                 packet::TIMESTAMP => {

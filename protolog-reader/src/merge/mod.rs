@@ -2,8 +2,8 @@
 //!
 //! Everything that is local to one trace is made global: sequences get new ids; clock snapshots for
 //! the whole trace come first, in the order of time; the dictionaries become one. All other packets
-//! are copied in the order of the inputs; readers sort them by time. A message or loss that several
-//! inputs have is copied once ([`overlaps`](crate::inputs::overlaps)).
+//! are copied in the order of the inputs; readers sort them by time. A message, event or loss that
+//! several inputs have is copied once ([`overlaps`](crate::inputs::overlaps)).
 //!
 //! Each input is read twice: first it is [surveyed](survey), so that contradictions are found
 //! before anything is written, then it is copied.
@@ -18,6 +18,7 @@ mod copier;
 mod error;
 mod held_packets;
 mod input_expansion;
+mod logged_content;
 mod merge_input;
 mod packet_contents;
 mod packet_place;

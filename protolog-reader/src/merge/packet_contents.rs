@@ -1,6 +1,7 @@
 //! One packet of an input, as far as merging depends on it.
 
 use crate::clocks::clock_values;
+use crate::inputs::thread_ids::mix;
 use crate::packets::trace_packet::{Packet, ZSTD_COMPRESSED_PACKETS};
 use crate::sequences::process_info::{ProcessInfo, process_info};
 use protolog_core::schema::{clock_id, packet};
@@ -20,6 +21,8 @@ pub(super) struct PacketContents<'a> {
     pub(super) boot: Option<&'a [u8]>,
     /// The pid and the fingerprint of a process.
     pub(super) process: Option<(u32, u64)>,
+    /// The hash of the fields beside its event, which are a part of that.
+    pub(super) beside_event: u64,
     /// Its dictionaries.
     pub(super) configs: Vec<Field<'a>>,
     /// Its compressed bundle of packets.
@@ -48,6 +51,9 @@ impl<'a> PacketContents<'a> {
                 self.compressed = Some(field.as_bytes()?);
             }
             packet::SEQUENCE_INFO => self.add_info(field)?,
+            number if is_beside_event(number) => {
+                self.beside_event = self.beside_event.wrapping_add(hash_beside(field));
+            }
             _ => {}
         }
         Ok(())
@@ -58,6 +64,29 @@ impl<'a> PacketContents<'a> {
         (self.process, self.boot) = (process.or(self.process), boot.or(self.boot));
         Ok(())
     }
+}
+
+/// Returns whether a field of a packet is a part of the event in it.
+pub(super) fn is_beside_event(field: u32) -> bool {
+    matches!(
+        field,
+        packet::SLICE_DEPTH
+            | packet::SPAN_NUMBER
+            | packet::SPAN_BUSY
+            | packet::SPAN_AGE
+            | packet::SPAN_MESSAGE
+    )
+}
+
+/// The hash of such a field; the sum of several is the hash of all.
+fn hash_beside(field: Field<'_>) -> u64 {
+    let value = field.as_u64().or_else(|_| field.as_fixed64());
+    tagged(field.number, value.unwrap_or_default())
+}
+
+/// The hash of a value with the number of its field.
+pub(super) fn tagged(number: u32, value: u64) -> u64 {
+    mix(value.wrapping_add(mix(number.into())))
 }
 
 /// The time of a clock snapshot; none if it is for one sequence.

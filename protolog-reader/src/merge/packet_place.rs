@@ -2,24 +2,34 @@
 //! sequence. Two packets that are equal in all three are the same, in whichever traces they are.
 //!
 //! This is the same reading as that of [`crate::decode::collect`], without the log: of a string
-//! only its hash is kept.
+//! only its hash is kept, by which it is compared whatever id it has.
 //!
 //! Invariant: a place that can't be told for certain is none, so that nothing counts as the same by
 //! accident.
 
-use super::packet_contents::fields;
+use super::logged_content::{DEBUG_STRINGS, LoggedContent};
 use crate::clocks::{
     ClockSnapshot, CustomClocks, Moment, TRACE_CLOCK, default_clock, is_of_sequence,
 };
-use crate::inputs::thread_ids::{ThreadIds, mix};
+use crate::inputs::thread_ids::ThreadIds;
 use crate::packets::message_fields::{self, MessageField};
 use crate::packets::trace_packet::Packet;
 use crate::sequences::sequence_state::parse_interned;
 use crate::sequences::thread::{self, Source};
 use foldhash::HashMap;
-use protolog_core::schema::{interned_data, track_event};
+use protolog_core::schema::interned_data;
 use protolog_core::{ParamKind, hash};
 use protozero::{DecodeError, Field};
+
+/// The interned strings that messages and events name.
+const STRINGS: [u32; 6] = [
+    interned_data::EVENT_CATEGORIES,
+    interned_data::EVENT_NAMES,
+    interned_data::DEBUG_ANNOTATION_NAMES,
+    DEBUG_STRINGS,
+    interned_data::PROTOLOG_STRING_ARGS,
+    interned_data::PROTOLOG_STACKTRACE,
+];
 
 /// See the module.
 #[derive(Debug)]
@@ -36,7 +46,7 @@ pub(super) struct Place {
     pub(super) advanced: Option<u32>,
     /// The clocks of the sequence that the packet defines.
     pub(super) defined: Vec<u32>,
-    /// The hash of the logged message; none if there is none, or if its strings are not known.
+    /// The hash of the message or event; none if there is none, or if its strings are not known.
     pub(super) logged: Option<u64>,
 }
 
@@ -101,8 +111,8 @@ impl Places {
         index
     }
 
-    /// Applies the next packet of the input.
-    pub(super) fn next(&mut self, packet: &Packet<'_>) -> Result<Place, DecodeError> {
+    /// Applies the next packet of the input, which has fields of this hash beside its event.
+    pub(super) fn next(&mut self, packet: &Packet<'_>, beside: u64) -> Result<Place, DecodeError> {
         let index = self.index(packet.sequence);
         let Self { sequences, shared_clocks, primary, latest, only_times, .. } = self;
         let sequence = &mut sequences[index];
@@ -145,7 +155,7 @@ impl Places {
         });
         note(found, &mut sequence.last, latest);
         let moment = found.unwrap_or(sequence.last.or(*latest).unwrap_or(Moment::UNKNOWN).guess());
-        let logged = if *only_times { None } else { sequence.logged(packet)? };
+        let logged = if *only_times { None } else { sequence.logged(packet, beside)? };
         Ok(Place {
             origin: sequence.origin,
             process: sequence.process,
@@ -179,11 +189,7 @@ impl Sequence {
         }
         for field in interned.as_message()? {
             let field = field?;
-            let is_known_kind = matches!(
-                field.number,
-                interned_data::PROTOLOG_STRING_ARGS | interned_data::PROTOLOG_STACKTRACE
-            );
-            if is_known_kind {
+            if STRINGS.contains(&field.number) {
                 let (iid, bytes, _) = parse_interned(field)?;
                 self.strings.entry((field.number, iid)).or_insert_with(|| hash(bytes));
             }
@@ -213,11 +219,11 @@ impl Sequence {
     }
 
     /// The hash of the message and the event in a packet, with the strings that they refer to.
-    fn logged(&self, packet: &Packet<'_>) -> Result<Option<u64>, DecodeError> {
+    fn logged(&self, packet: &Packet<'_>, beside: u64) -> Result<Option<u64>, DecodeError> {
         if packet.needs_state && !self.valid {
             return Ok(None);
         }
-        let (mut content, mut is_known) = (Content::default(), true);
+        let (mut content, mut is_known) = (LoggedContent::default(), true);
         let mut string = |kind, iid| {
             let known = self.strings.get(&(kind, iid));
             is_known &= known.is_some();
@@ -245,29 +251,9 @@ impl Sequence {
             })?;
         }
         if let Some(event) = packet.track_event {
-            // A merge may have given its track another number.
-            for (field, whole) in fields(event.as_bytes()?) {
-                if field.number != track_event::TRACK_UUID {
-                    content.add(7, hash(whole));
-                }
-            }
+            content.add_event(event, beside, &mut string)?;
         }
         let is_any = packet.message.is_some() || packet.track_event.is_some();
         Ok((is_any && is_known).then(|| content.hash()))
-    }
-}
-
-/// The content of a packet, as a hash for each kind of value: writers order the kinds as they like.
-#[derive(Debug, Default)]
-struct Content([u64; 10]);
-
-impl Content {
-    fn add(&mut self, kind: usize, value: u64) {
-        let sum = &mut self.0[kind];
-        *sum = mix(*sum ^ mix(value.wrapping_add(kind as u64 + 1)));
-    }
-
-    fn hash(&self) -> u64 {
-        self.0.iter().fold(0, |sum, value| mix(sum ^ value).wrapping_add(*value))
     }
 }

@@ -188,7 +188,7 @@ impl Survey {
         if let Some(Ok(snapshot)) = packet.snapshot.map(ClockSnapshot::parse) {
             self.clocks.add(index, &snapshot);
         }
-        let Ok(place) = places.next(packet) else { return };
+        let Ok(place) = places.next(packet, 0) else { return };
         if packet.message.is_some() || packet.track_event.is_some() {
             self.overlaps.add(index, place.origin, place.moment);
         }

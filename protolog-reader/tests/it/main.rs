@@ -15,6 +15,7 @@ mod json;
 mod merge;
 mod merge_overlap;
 mod merge_random;
+mod merge_spans;
 mod pages;
 mod recording;
 mod recording_chunks;

@@ -28,10 +28,11 @@ The result has every message of every trace, in Perfetto too, each with its own 
 put into order by who reads them. Traces may be compressed with gzip or zstd, and come from Perfetto's service.
 
 A message that several traces have is in the result once: where a trace is a copy of another one or of a part of it, \
-where snapshots of a session overlap, or where a session streamed and recorded. Two messages are the same if process, \
-thread, time in nanoseconds, text and arguments are; within one trace, equal messages all stay. The same goes for records \
-of losses. What can't be known to be the same stays: messages without a time, a process or their strings; what two \
-sessions of a program have each recorded of one call, since each has taken its own time; messages of processes with one \
+where snapshots of a session overlap, where a session streamed and recorded, or where several sessions of a program ran \
+at a time. Two messages are the same if process, \
+thread, time in nanoseconds, text and arguments are; within one trace, equal messages all stay. The same goes for begins \
+and ends of spans, and for records of losses. What can't be known to be the same stays: messages without a time, a process or their strings; \
+messages that one session has with a stack trace, or with a text that it has cut, and another one without; messages of processes with one \
 pid where a trace does not say which of them it is of. A loss that one trace reports stays, even if another trace has the messages.
 
 Sequences get new ids. Dictionaries become one; where one id stands for two messages or groups, nothing is \
