@@ -1,6 +1,7 @@
 //! The Java runtime, by real programs: compiled with javac, as they are and rewritten, run, killed.
 //! Their traces are read by this project's reader and by Perfetto's `trace_processor`.
 
+mod as_one;
 mod attacked;
 mod children;
 mod divided;

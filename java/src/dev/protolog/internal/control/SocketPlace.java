@@ -52,7 +52,7 @@ final class SocketPlace {
     private SocketPlace(PrivateDirectory directory, ControlException displaced) {
         this.directory = directory;
         this.displaced = displaced;
-        String name = RunningProgram.pid() + "-" + Long.toHexString(new BootClock().now());
+        String name = RunningProgram.pid() + "-" + Long.toHexString(BootClock.ofProcess().now());
         socket = name + SOCKET_SUFFIX;
         switches = name + SWITCHES_SUFFIX;
     }

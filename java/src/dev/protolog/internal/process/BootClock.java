@@ -31,11 +31,20 @@ public final class BootClock {
     private static final long MONOTONIC_ADDED = added("monotonic");
     private static final long BOOTTIME_ADDED = added("boottime");
 
+    /** All sessions have one, so that they agree about the time of a message. */
+    private static final BootClock OF_PROCESS = new BootClock();
+
     private volatile long offset = offset() - BOOTTIME_ADDED;
     private volatile long wallDistance = roughWall() - System.nanoTime();
 
     /** The clocks at one moment, in nanoseconds. */
     public record Moment(long realtime, long monotonic, long boottime) {}
+
+    private BootClock() {}
+
+    public static BootClock ofProcess() {
+        return OF_PROCESS;
+    }
 
     public long now() {
         return System.nanoTime() + offset;

@@ -12,7 +12,6 @@ import dev.protolog.internal.groups.Groups;
 import dev.protolog.internal.groups.RuntimeMessage;
 import dev.protolog.internal.groups.Switch;
 import dev.protolog.internal.process.Origin;
-import dev.protolog.internal.process.PassingErrors;
 import dev.protolog.internal.process.ThreadIdentity;
 import dev.protolog.internal.rules.RuledCall;
 import dev.protolog.internal.rules.Rules;
@@ -64,13 +63,16 @@ public final class Call {
     /** The stack trace of the message in the session that it is written to; null for none. */
     String stack;
 
-    private final WriterSet writers = new WriterSet();
-    /** The writers of events of other threads or times; null without any. */
-    private EventWriters eventWriters;
+    /**
+     * The moment at which all of several sessions get the message, in nanoseconds of BOOTTIME; 0
+     * where there is one, whose writer reads the clock.
+     */
+    long moment;
+
+    private final CallWriters writers = new CallWriters();
     /** The thread's id in traces, once a message of it was recorded. */
     volatile int threadId;
-    private final boolean isVirtual = ThreadIdentity.isVirtual();
-    private final CallLimits limits = new CallLimits(writers, isVirtual);
+    private final CallLimits limits = new CallLimits(writers.own(), writers.isVirtual());
     private boolean isBusy;
     /** The spans that the thread is in; null before the first. */
     private ThreadSpans spans;
@@ -262,6 +264,9 @@ public final class Call {
             int word = group.word();
             int recorded = routes.recorded(word) & LevelSet.bit(level);
             String trace = null;
+            if (routes.sessions.length > 1) {
+                moment = writers.begin(this, routes, recorded);
+            }
             for (; i < routes.sessions.length; i++) {
                 if ((routes.levels[i] & recorded) != 0) {
                     boolean hasStack = routes.stacks != null && routes.stacks[i];
@@ -270,7 +275,7 @@ public final class Call {
                         trace = CallStacks.of(texts, count, thrown);
                     }
                     stack = hasStack && origin == null ? trace : thrown;
-                    record(routes.sessions[i]);
+                    writers.write(this, routes, i);
                     Causes causes = routes.sessions[i].causes;
                     try {
                         if (causes != null) {
@@ -282,6 +287,10 @@ public final class Call {
                 }
             }
             stack = null;
+            if (moment != 0) {
+                moment = 0;
+                writers.release();
+            }
             if (ruled.isPrinted((Switch.textLevels(word) & LevelSet.bit(level)) != 0)) {
                 TextOutput.show(level, group.tag, text(), origin);
             }
@@ -290,6 +299,7 @@ public final class Call {
             Routing.lose(group, routes, i, level, LossCause.BUFFER_FULL);
         } finally {
             isBusy = false;
+            moment = 0;
             thrown = null;
             origin = null;
             if (hasLongText) {
@@ -371,15 +381,22 @@ public final class Call {
         rate = Slice.RATE;
         stack = null;
         try {
+            if (routes.sessions.length > 1) {
+                moment = writers.begin(this, routes, LevelSet.bit(level));
+            }
             for (; i < routes.sessions.length; i++) {
                 if ((routes.levels[i] & LevelSet.bit(level)) != 0) {
-                    record(routes.sessions[i].usual());
+                    writers.write(this, routes, i);
                 }
+            }
+            if (moment != 0) {
+                writers.release();
             }
         } catch (RuntimeException | Error e) {
             Routing.lose(group, routes, i, level, LossCause.BUFFER_FULL);
         } finally {
             isBusy = false;
+            moment = 0;
             slice = null;
         }
     }
@@ -467,34 +484,5 @@ public final class Call {
             count = at + 1;
         }
         return this;
-    }
-
-    private void record(WriterOwner session) {
-        if (session.isEnding()) {
-            session.lose(null, group.id, LossCause.WRITE_FAILED);
-            return;
-        }
-        try {
-            if (isVirtual) {
-                session.shared().write(this);
-                return;
-            }
-            if (threadId == 0) {
-                threadId = ThreadIdentity.currentId();
-            }
-            if (origin != null && eventWriters == null) {
-                eventWriters = new EventWriters();
-            }
-            TraceWriter writer = (origin == null ? writers : eventWriters.of(origin.threadId())).of(session);
-            if (writer == null || !writer.write(this)) {
-                session.countUnwritten(writer, group.id);
-            }
-        } catch (InternalError e) {
-            if (PassingErrors.isOne(e)) {
-                throw e;
-            }
-            // The file that is mapped was truncated, or its disk is full.
-            session.fail(e);
-        }
     }
 }

@@ -31,7 +31,7 @@ public final class Causes {
     /** Those that wait for messages. */
     private final Cause[] watching;
     private final FailedRequests failed = new FailedRequests();
-    private final BootClock clock = new BootClock();
+    private final BootClock clock = BootClock.ofProcess();
     /** The family of programs that have files of each other's events; null for none. */
     private final String family;
     /** The thread that writes files. */

@@ -51,7 +51,8 @@ public final class SharedWriters {
         giveBack(writer);
     }
 
-    private TraceWriter borrow() {
+    /** Takes a writer for a message; null where there is none. */
+    TraceWriter borrow() {
         // Those in use are the first ones: few chunks are begun.
         for (int at = 0; at < MAX; at++) {
             if (free.getPlain(at) != null) {
@@ -64,7 +65,7 @@ public final class SharedWriters {
         return session.newWriter(true);
     }
 
-    private void giveBack(TraceWriter writer) {
+    void giveBack(TraceWriter writer) {
         try {
             for (int at = 0; at < MAX; at++) {
                 if (free.getPlain(at) == null && free.compareAndSet(at, null, writer)) {

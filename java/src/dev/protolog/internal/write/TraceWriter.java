@@ -71,6 +71,8 @@ public final class TraceWriter {
      * null.
      */
     private Origin origin;
+    /** The moment at which all of several sessions get the message; 0 where there is one. */
+    private long moment;
     /** True within a message, and after one that ended in an error. */
     private boolean isWriting;
     /** The track that the chunk describes, of the slices in it; 0 for none. */
@@ -94,11 +96,8 @@ public final class TraceWriter {
 
     /** True once nobody can use the writer any more. */
     public boolean isOver() {
-        if (thread == null) {
-            return false;
-        }
-        Thread user = thread.get();
-        return user == null || !user.isAlive();
+        Thread user = thread == null ? null : thread.get();
+        return thread != null && (user == null || !user.isAlive());
     }
 
     WriterOwner session() {
@@ -127,6 +126,7 @@ public final class TraceWriter {
             }
             isWriting = true;
             origin = call.origin;
+            moment = call.moment;
             long before = sequence.time;
             boolean isWritten = writeMessage(call);
             if (buffer.isCrowded(sequence.time - before > RARE)) {
@@ -153,7 +153,7 @@ public final class TraceWriter {
         if (isNew && !begin(0, false)) {
             return session.isOver();
         }
-        long now = Math.max(origin == null ? clock.now() : clock.at(origin.time()), sequence.time);
+        long now = Math.max(moment != 0 ? moment : origin == null ? clock.now() : clock.at(origin.time()), sequence.time);
         return writeFast(call, now) || writeSlow(call, now, isNew);
     }
 
@@ -467,7 +467,7 @@ public final class TraceWriter {
      * request. False where there is no room for them.
      */
     private boolean writeState() {
-        long now = Math.max(origin == null ? clock.follow() : clock.at(origin.time()), sequence.time);
+        long now = Math.max(moment != 0 ? moment : origin == null ? clock.follow() : clock.at(origin.time()), sequence.time);
         int shown = packets;
         try {
             ProtoWriter state = states.encode(session, sequence, identity, origin, now);

@@ -28,7 +28,8 @@ public abstract class WriterOwner {
         this.filter = filter;
         this.causes = causes;
         bytes = new ByteBucket();
-        clock = new BootClock();
+        clock = BootClock.ofProcess();
+        clock.follow();
         levels = filter.allLevels();
     }
 
