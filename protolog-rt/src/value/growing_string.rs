@@ -26,10 +26,15 @@ pub(crate) fn allow_strings_of(bytes: usize) {
     LONGEST.fetch_max(bytes, Ordering::Relaxed);
 }
 
+/// Bytes that most texts have room in, so that only longer ones pay for the zeros of more.
+const SMALL: usize = 128;
+
 /// Texts, one after the other, of which the first `N` bytes need no memory of the heap.
 pub(crate) struct GrowingString<const N: usize> {
-    stack: [u8; N],
-    /// Bytes in `stack`; none of them count once `heap` has any.
+    small: [u8; SMALL],
+    /// None as long as `small` is enough, or as it would have less room.
+    stack: Option<[u8; N]>,
+    /// Bytes in `small` or `stack`; none of them count once `heap` has any.
     length: usize,
     heap: Vec<u8>,
     /// Where the present text ends at the latest.
@@ -40,7 +45,14 @@ pub(crate) struct GrowingString<const N: usize> {
 impl<const N: usize> GrowingString<N> {
     /// Creates an empty string.
     pub(crate) const fn new() -> Self {
-        Self { stack: [0; N], length: 0, heap: Vec::new(), end: 0, lacks_memory: false }
+        Self {
+            small: [0; SMALL],
+            stack: None,
+            length: 0,
+            heap: Vec::new(),
+            end: 0,
+            lacks_memory: false,
+        }
     }
 
     /// Appends `value`, and returns its range. An error of its `Display` ends it early, as anywhere
@@ -71,23 +83,52 @@ impl<const N: usize> GrowingString<N> {
         self.lacks_memory
     }
 
+    #[inline]
     fn bytes(&self) -> &[u8] {
-        if self.heap.is_empty() { &self.stack[..self.length] } else { &self.heap }
+        if self.heap.is_empty() { self.on_stack() } else { &self.heap }
+    }
+
+    #[inline]
+    fn on_stack(&self) -> &[u8] {
+        let all: &[u8] = self.stack.as_ref().map_or(&self.small, |stack| stack);
+        &all[..self.length]
+    }
+
+    /// Appends bytes to those on the stack; false if they have no room there.
+    #[inline]
+    fn push_on_stack(&mut self, bytes: &[u8]) -> bool {
+        let length = self.length + bytes.len();
+        if !self.heap.is_empty() || length > N {
+            return false;
+        }
+        if self.stack.is_none() && length > SMALL {
+            self.grow();
+        }
+        let all: &mut [u8] = self.stack.as_mut().map_or(&mut self.small, |stack| stack);
+        all[self.length..length].copy_from_slice(bytes);
+        self.length = length;
+        true
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let stack = self.stack.insert([0; N]);
+        stack[..self.length].copy_from_slice(&self.small[..self.length]);
     }
 
     /// Appends bytes; false if there is no memory for them.
     fn push(&mut self, bytes: &[u8]) -> bool {
-        let length = self.length + bytes.len();
-        if self.heap.is_empty() && length <= N {
-            self.stack[self.length..length].copy_from_slice(bytes);
-            self.length = length;
+        if self.push_on_stack(bytes) {
             return true;
         }
-        let stack = if self.heap.is_empty() { &self.stack[..self.length] } else { &[] };
-        if self.heap.try_reserve(stack.len() + bytes.len()).is_err() {
+        let stack = if self.heap.is_empty() { self.on_stack().len() } else { 0 };
+        if self.heap.try_reserve(stack + bytes.len()).is_err() {
             return false;
         }
-        self.heap.extend_from_slice(stack);
+        if self.heap.is_empty() {
+            let all: &[u8] = self.stack.as_ref().map_or(&self.small, |stack| stack);
+            self.heap.extend_from_slice(&all[..stack]);
+        }
         self.heap.extend_from_slice(bytes);
         true
     }
@@ -177,6 +218,16 @@ mod tests {
         }
         assert!(!string.lacks_memory());
         assert_eq!(printed(&format_args!("{}{}", "ab".repeat(8), 1)), "abababababababab1");
+        let mut string = GrowingString::<300>::new();
+        let mut all = String::new();
+        for round in 0..100 {
+            let part = format!("{round} {}", "é".repeat(round % 7));
+            let range = string.append(&part);
+            assert_eq!(string.text(range), part);
+            all += &part;
+        }
+        assert!(all.len() > 600);
+        assert_eq!(string.text(0..all.len()), all);
     }
 
     #[test]
