@@ -48,7 +48,7 @@ const BRIDGE: Setup = Setup::Bridge { shared: false, session: false };
 const WITH_SESSION: Setup = Setup::Bridge { shared: false, session: true };
 const SHARED: Setup = Setup::Bridge { shared: true, session: true };
 
-const CANDIDATES: [(&str, Setup, u64, Call); 16] = [
+const CANDIDATES: [(&str, Setup, u64, Call); 21] = [
     ("protolog, off", WITH_SESSION, OFF, |n| d!(Log::Bench, "sent %d bytes", n)),
     ("log, off: no logger", Setup::Nothing, OFF, |n| log::debug!("sent {n} bytes")),
     ("log, off: bridge, no session", BRIDGE, OFF, |n| log::debug!("sent {n} bytes")),
@@ -69,6 +69,17 @@ const CANDIDATES: [(&str, Setup, u64, Call); 16] = [
     ("tracing, on: bridge", WITH_SESSION, ON, |n| tracing::info!(n, "sent")),
     ("tracing, on: bridge, switchable (`init`)", SHARED, ON, |n| tracing::info!(n, "sent")),
     ("tracing, on: `fmt`, discarded", Setup::Fmt("info"), ON, |n| tracing::info!(n, "sent")),
+    ("protolog, on, two arguments", WITH_SESSION, ON, |n| {
+        i!(Log::Bench, "sent n=%d bytes=%d", n = n, bytes = 7);
+    }),
+    ("log, on: bridge, a literal", WITH_SESSION, ON, |_| log::info!("sent")),
+    ("log, on: bridge, a literal and two pairs", WITH_SESSION, ON, |n| {
+        log::info!(n, bytes = 7; "sent");
+    }),
+    ("tracing, on: bridge, two fields", WITH_SESSION, ON, |n| tracing::info!(n, bytes = 7, "sent")),
+    ("tracing, on: `fmt`, discarded, two fields", Setup::Fmt("info"), ON, |n| {
+        tracing::info!(n, bytes = 7, "sent");
+    }),
 ];
 
 fn main() {

@@ -5,6 +5,7 @@ use crate::level::{self, GroupInfo};
 use crate::note::NoteRef;
 use crate::site::{GroupLevel, key};
 use crate::writer::arg_slice::ArgSlice;
+use crate::writer::fast::few::FewArgs;
 use crate::writer::sampled::Sampled;
 use crate::writer::{self, Decision, Head, HeldBack, Recalled, RecalledCall, Sought};
 use protolog_core::control::rate::Rate;
@@ -263,11 +264,30 @@ pub(crate) fn trace_passed(
     args: &[Arg<'_>],
     passed: Passed,
 ) {
+    let head = Head { id, group_level: GroupLevel::new(group, level) };
+    let is_usual = passed.rate.is_none() && passed.state == SiteState::default();
+    if is_usual && head.group_level.is_trace_only() && write_few(head, args) {
+        return;
+    }
     let args = &ArgSlice(args);
     match passed.rate {
         None => trace_by_rule(id, level, group, args, passed.state),
         Some(rate) => trace_by_rule(id, level, group, &Sampled { args, rate }, passed.state),
     }
+}
+
+/// Writes a message whose group is recorded and not printed, by the fast path; false, and nothing
+/// done, where it has more arguments than that takes.
+fn write_few(head: Head, args: &[Arg<'_>]) -> bool {
+    // One of few arguments leaves more room to new strings.
+    if let Some(args) = FewArgs::<4>::new(args) {
+        writer::write_message::<FewArgs<'_, 4>, _>(head, &args);
+    } else if let Some(args) = FewArgs::<9>::new(args) {
+        writer::write_message::<FewArgs<'_, 9>, _>(head, &args);
+    } else {
+        return false;
+    }
+    true
 }
 
 /// Calls `f` with arguments of any form as a slice, so that what it does is one function for all.

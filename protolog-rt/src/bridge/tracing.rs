@@ -28,7 +28,7 @@ use crate::value::FixedString;
 use crate::writer;
 use fields::EventFields;
 use protolog_core::control::selector::Call;
-use protolog_core::{Arg, Level, message_id};
+use protolog_core::{Arg, Level, MAX_PARAMS, message_id};
 use sites::{Callsite, EventMessage};
 use std::sync::atomic::{AtomicBool, Ordering};
 use tracing_core::span::{Attributes, Id, Record};
@@ -135,18 +135,31 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for TracingLayer {
         }
         sites::with(metadata, |site| {
             if site.group.is_on(site.level) || sites::is_enabled(metadata) {
-                let mut fields = EventFields::new();
-                event.record(&mut fields);
-                write(site, &fields);
+                // A list for all that an event may have is several times the work of a message.
+                if metadata.fields().len() <= FEW_FIELDS {
+                    write_event::<FEW_FIELDS>(site, event);
+                } else {
+                    write_event::<MAX_PARAMS>(site, event);
+                }
             }
         });
     }
 }
 
+/// The number of fields that most events have at most.
+const FEW_FIELDS: usize = 6;
+
+/// Writes an event of at most `N` fields.
+fn write_event<const N: usize>(site: &Callsite, event: &Event<'_>) {
+    let mut fields = EventFields::<N>::new();
+    event.record(&mut fields);
+    write(site, &fields);
+}
+
 /// Writes a record of the crate `log`, which `tracing_log` made an event of, with its own target
 /// and place.
 fn write_record(event: &Event<'_>) {
-    let mut fields = EventFields::new();
+    let mut fields = EventFields::<MAX_PARAMS>::new();
     event.record(&mut fields);
     let Some((target, file, line)) = fields.log_place() else { return };
     let (group, level) = (targets::group(target), level_of(*event.metadata().level()));
@@ -157,13 +170,13 @@ fn write_record(event: &Event<'_>) {
 }
 
 /// Counts a message as one of which a string was cut, if memory was short.
-fn count_cut(fields: &EventFields, group: &'static GroupInfo, level: Level) {
+fn count_cut<const N: usize>(fields: &EventFields<N>, group: &'static GroupInfo, level: Level) {
     if fields.lacks_memory() {
         writer::drop_message(group, level, LossCause::Truncated);
     }
 }
 
-fn write(site: &Callsite, fields: &EventFields) {
+fn write<const N: usize>(site: &Callsite, fields: &EventFields<N>) {
     let Callsite { metadata, group, level, message: cached } = site;
     let (group, level) = (*group, *level);
     count_cut(fields, group, level);
@@ -203,7 +216,11 @@ fn write(site: &Callsite, fields: &EventFields) {
 }
 
 /// Returns what rules make of an event.
-fn rule_of(site: &Callsite, fields: &EventFields, args: &[Arg<'_>]) -> RuledCall {
+fn rule_of<const N: usize>(
+    site: &Callsite,
+    fields: &EventFields<N>,
+    args: &[Arg<'_>],
+) -> RuledCall {
     let Callsite { metadata, group, level, .. } = site;
     let template = fields.template();
     let mut place = FixedString::<PLACE>::new();

@@ -4,7 +4,7 @@
 
 use crate::value::{FixedString, GrowingString};
 use protolog_core::schema::debug_annotation;
-use protolog_core::{Arg, MAX_PARAMS, is_name};
+use protolog_core::{Arg, is_name};
 use protozero::{Heap, Writer};
 use std::error::Error;
 use std::fmt;
@@ -18,10 +18,10 @@ const STACK: usize = 4096;
 /// The name of the field with the event's text.
 const MESSAGE: &str = "message";
 
-/// Recorded fields.
-pub(super) struct EventFields {
+/// Recorded fields, at most `N`.
+pub(super) struct EventFields<const N: usize> {
     /// The first `len` are in use.
-    list: [(&'static str, FieldValue); MAX_PARAMS],
+    list: [(&'static str, FieldValue); N],
     len: usize,
     present: u32,
     text: GrowingString<STACK>,
@@ -58,10 +58,10 @@ pub(super) struct LogPlace {
     line: Option<u64>,
 }
 
-impl EventFields {
+impl<const N: usize> EventFields<N> {
     /// Creates an empty list.
     pub(super) fn new() -> Self {
-        let list = [("", FieldValue::Bool(false)); MAX_PARAMS];
+        let list = [("", FieldValue::Bool(false)); N];
         Self { list, len: 0, present: 0, text: GrowingString::new(), log: LogPlace::default() }
     }
 
@@ -72,7 +72,7 @@ impl EventFields {
 
     /// Calls `f` with the values as arguments.
     pub(super) fn with_args<R>(&self, f: impl FnOnce(&[Arg<'_>]) -> R) -> R {
-        let mut args = [Arg::Bool(false); MAX_PARAMS];
+        let mut args = [Arg::Bool(false); N];
         for (arg, (_, value)) in args.iter_mut().zip(self.ordered()) {
             *arg = match *value {
                 FieldValue::Int(value) => Arg::Int(value),
@@ -126,8 +126,8 @@ impl EventFields {
         names
     }
 
-    /// Returns the text of the field of this name, as far as `N` bytes have room.
-    pub(super) fn text_of<const N: usize>(&self, name: &str) -> Option<FixedString<N>> {
+    /// Returns the text of the field of this name, as far as `M` bytes have room.
+    pub(super) fn text_of<const M: usize>(&self, name: &str) -> Option<FixedString<M>> {
         let (_, value) = self.ordered().find(|(known, _)| *known == name)?;
         let mut text = FixedString::new();
         match *value {
@@ -196,7 +196,7 @@ impl EventFields {
     }
 
     fn add(&mut self, field: &Field, value: FieldValue) {
-        // `tracing` allows no more fields than this.
+        // `tracing` has no more fields for a callsite than it declares.
         if let Some(slot) = self.list.get_mut(self.len) {
             *slot = (field.name(), value);
             self.present |= 1 << (field.index() % 32);
@@ -216,7 +216,7 @@ impl EventFields {
     }
 }
 
-impl Visit for EventFields {
+impl<const N: usize> Visit for EventFields<N> {
     fn record_f64(&mut self, field: &Field, value: f64) {
         self.add(field, FieldValue::Float(value));
     }

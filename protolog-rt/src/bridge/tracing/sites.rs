@@ -49,7 +49,10 @@ impl Callsite {
 
 /// Returns true if the callsite's level is enabled, or rules may switch on events of it.
 pub(super) fn is_enabled(metadata: &Metadata<'_>) -> bool {
-    let (group, level) = (targets::group(metadata.target()), level_of(*metadata.level()));
+    let (group, level) = match cached(metadata) {
+        Some(site) => (site.group, site.level),
+        None => (targets::group(metadata.target()), level_of(*metadata.level())),
+    };
     group.is_on(level) || with_call(metadata, group, level, rules::may_switch_on)
 }
 
@@ -79,11 +82,23 @@ pub(super) fn with<R>(metadata: &'static Metadata<'static>, f: impl FnOnce(&Call
     }
 }
 
-fn find(metadata: &'static Metadata<'static>) -> Option<&'static Callsite> {
+/// The slots in which a callsite's metadata may be, in order.
+fn slots(metadata: &Metadata<'_>) -> impl Iterator<Item = &'static ForkOnce<Callsite>> {
     // Metadata is a static of some 100 bytes.
     let start = std::ptr::from_ref(metadata).addr() / 64;
-    for step in 0..TABLE.len() {
-        let slot = &TABLE[start.wrapping_add(step) % TABLE.len()];
+    (0..TABLE.len()).map(move |step| &TABLE[start.wrapping_add(step) % TABLE.len()])
+}
+
+/// Returns the callsite with this metadata if it is in the cache. What is there is static, so
+/// nothing else has its address.
+fn cached(metadata: &Metadata<'_>) -> Option<&'static Callsite> {
+    let address = std::ptr::from_ref(metadata).addr();
+    let mut sites = slots(metadata).map_while(ForkOnce::get);
+    sites.find(|site| std::ptr::from_ref(site.metadata).addr() == address)
+}
+
+fn find(metadata: &'static Metadata<'static>) -> Option<&'static Callsite> {
+    for slot in slots(metadata) {
         let site = match slot.get() {
             Some(site) => site,
             None if CACHED.load(Ordering::Relaxed) >= MAX_SITES => return None,

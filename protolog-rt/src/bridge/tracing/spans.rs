@@ -32,6 +32,7 @@ use crate::writer::slice::{
 };
 use crate::writer::track::current_track;
 use crate::writer::{self, Head, running};
+use protolog_core::MAX_PARAMS;
 use protolog_core::schema::track_event;
 use protozero::{Fixed, Heap, Message, Writer};
 use std::cell::RefCell;
@@ -130,12 +131,12 @@ pub(super) fn add_fields<S>(
     layer: u32,
     id: &Id,
     context: &Context<'_, S>,
-    record: impl FnOnce(&mut EventFields),
+    record: impl FnOnce(&mut EventFields<MAX_PARAMS>),
 ) where
     S: Subscriber + for<'a> LookupSpan<'a>,
 {
     let Some(span) = context.span(id) else { return };
-    let mut fields = EventFields::new();
+    let mut fields = EventFields::<MAX_PARAMS>::new();
     record(&mut fields);
     let mut extensions = span.extensions_mut();
     if extensions.get_mut::<TracedSpan>().is_none() {
