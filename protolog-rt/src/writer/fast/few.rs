@@ -9,9 +9,13 @@ use super::super::args::Args;
 use super::super::cursor::Cursor;
 use super::super::intern::{ChunkStrings, Interner, Lookup};
 use super::super::plan::Plan;
-use super::{FastArg, FastArgs, NewStrings};
+use super::{AROUND, FastArg, FastArgs, NewStrings};
 use crate::value::{Bool, Float, Int, Str, Uint};
 use protolog_core::Arg;
+use protozero::wire::{varint_len, zigzag};
+
+/// The most bytes of arguments for which the size of a message takes one byte.
+const ROOM: usize = 0x80 - AROUND;
 
 /// At most `N` arguments.
 #[derive(Clone, Copy, Debug)]
@@ -28,9 +32,19 @@ impl<'a, const N: usize> FewArgs<'a, N> {
         self.0.0
     }
 
-    /// Looks up all strings, each by `find`.
+    /// Returns whether the arguments have room in a message of the fast path: always, where as many
+    /// of the longest have.
+    #[inline(always)]
+    fn has_room(&self) -> bool {
+        N * Arg::MOST <= ROOM || self.args().iter().map(|arg| size(*arg)).sum::<usize>() <= ROOM
+    }
+
+    /// Looks up all strings, each by `find`; none where the arguments take too many bytes.
     #[inline(always)]
     fn find_each(&self, mut find: impl FnMut(Arg<'a>) -> Option<Lookup>) -> Option<[Lookup; N]> {
+        if !self.has_room() {
+            return None;
+        }
         let mut all = [Lookup::UNKNOWN; N];
         for (arg, slot) in self.args().iter().zip(&mut all) {
             *slot = find(*arg)?;
@@ -67,9 +81,10 @@ unsafe impl<'s, const N: usize> Args for FewArgs<'s, N> {
     }
 }
 
-// SAFETY: *bound*: there are at most `N` arguments, each of at most `Arg::MOST` bytes.
+// SAFETY: *bound*: there are at most `N` arguments, each of at most `Arg::MOST` bytes; where that
+// is more than `ROOM`, nothing is found of those that take more.
 unsafe impl<const N: usize> FastArgs for FewArgs<'_, N> {
-    const MOST: usize = N * Arg::MOST;
+    const MOST: usize = if N * Arg::MOST <= ROOM { N * Arg::MOST } else { ROOM };
     const COUNT: usize = N;
     type Found = [Lookup; N];
 
@@ -116,6 +131,18 @@ unsafe impl<const N: usize> FastArgs for FewArgs<'_, N> {
         for (arg, index) in self.args().iter().zip(index..) {
             put(to, number(index), arg.text_len(), |to| arg.put_value(to));
         }
+    }
+}
+
+/// Bytes of an argument's field: at most as many as its type takes.
+#[inline(always)]
+fn size(arg: Arg<'_>) -> usize {
+    match arg {
+        Arg::Str(_) => Str::MOST,
+        Arg::Float(_) => Float::MOST,
+        Arg::Bool(_) => Bool::MOST,
+        Arg::Int(value) => 1 + varint_len(zigzag(value)),
+        Arg::Uint(value) => 1 + varint_len(zigzag(value as i64)),
     }
 }
 

@@ -10,6 +10,7 @@ use super::few::FewArgs;
 use super::*;
 use protolog_core::Arg;
 use protolog_core::control::rate::Rate;
+use protozero::wire::varint_len;
 use std::fmt::Write as _;
 
 const ID: u64 = 0x0123456789abcdef;
@@ -173,6 +174,27 @@ fn arguments_of_kinds_known_at_run_time_are_the_same() {
     }
     let longest = [Arg::Int(i64::MIN); 9];
     check(MAX_DELTA as u32 - 1, &FewArgs::<9>::new(&longest).unwrap());
+    // More arguments than always have room have it as long as they are short.
+    for number in edges() {
+        let args: Vec<Arg<'_>> = kinds(number).into_iter().cycle().take(32).collect();
+        let mut chunk = Chunk::new();
+        chunk.encode(0, 300, &ArgSlice(&args));
+        // The texts are known: the bytes of the other arguments decide.
+        let bytes = |arg: &Arg<'_>| match *arg {
+            Arg::Int(value) => 1 + varint_len(zigzag(value)),
+            Arg::Uint(value) => 1 + varint_len(value << 1),
+            Arg::Float(_) => 9,
+            Arg::Str(_) | Arg::Bool(_) => 2,
+        };
+        for count in 10..=32 {
+            let few = FewArgs::<32>::new(&args[..count]).unwrap();
+            if args[..count].iter().map(bytes).sum::<usize>() <= 0x80 - AROUND {
+                check_known(&mut chunk, 300, &few);
+            } else {
+                assert_eq!(chunk.write(300, &few), None, "{number} {count}");
+            }
+        }
+    }
     let [large, new] = [[Arg::Uint(1 << 63)], [Arg::Str("new")]];
     assert_eq!(Chunk::new().write(7, &FewArgs::<4>::new(&large).unwrap()), None);
     assert_eq!(Chunk::new().write(7, &FewArgs::<4>::new(&new).unwrap()), None);
