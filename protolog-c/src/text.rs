@@ -59,13 +59,20 @@ fn slow_utf8(bytes: &[u8]) -> Option<&str> {
 #[inline]
 fn is_ascii(bytes: &[u8]) -> bool {
     const HIGH: u64 = 0x8080_8080_8080_8080;
-    let Some(last) = bytes.last_chunk::<8>() else {
-        return bytes.iter().fold(0, |all, byte| all | byte) < 0x80;
-    };
-    let (words, _) = bytes.as_chunks_8();
-    let all =
-        words.iter().fold(u64::from_ne_bytes(*last), |all, word| all | u64::from_ne_bytes(*word));
-    all & HIGH == 0
+    if let Some(last) = bytes.last_chunk::<8>() {
+        let (words, _) = bytes.as_chunks_8();
+        let all = u64::from_ne_bytes(*last);
+        return words.iter().fold(all, |all, word| all | u64::from_ne_bytes(*word)) & HIGH == 0;
+    }
+    if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        return (u32::from_ne_bytes(*first) | u32::from_ne_bytes(*last)) & HIGH as u32 == 0;
+    }
+    match bytes {
+        [] => true,
+        // At most three, which these are.
+        [first, .., last] => (first | bytes[bytes.len() / 2] | last) < 0x80,
+        [only] => *only < 0x80,
+    }
 }
 
 /// `as_chunks`, which the oldest Rust does not have.
