@@ -7,10 +7,12 @@
 use crate::dynamic;
 use crate::emit::emit;
 use crate::level::rules::take_kept;
-use crate::log::{Passed, ask_id};
+use crate::log::{Passed, ask_id, pass_asked, trace_passed, write_slice};
+use crate::site::{self, Site};
 use crate::text;
-use crate::writer::fast::few::FewArgs;
-use protolog_core::{Arg, Level, MAX_PARAMS};
+use crate::writer::Head;
+use crate::writer::arg_slice::ArgSlice;
+use protolog_core::{Arg, Level};
 
 pub use crate::level::{GroupInfo, SwitchPage, declare, register_groups};
 pub use crate::log::FastArgs;
@@ -25,17 +27,27 @@ pub fn log<A: FastArgs>(site: ForeignSite, args: A) {
     emit(site.0, args);
 }
 
-/// As [`log`], for arguments whose number and kinds are known at run time only. There are no more
-/// than a template has.
+/// As [`log`], for arguments whose number and kinds are known at run time only.
 pub fn log_slice(site: ForeignSite, args: &[Arg<'_>]) {
-    // One of few arguments leaves more room to new strings.
-    if let Some(args) = FewArgs::<4>::new(args) {
-        emit(site.0, args);
-    } else if let Some(args) = FewArgs::<9>::new(args) {
-        emit(site.0, args);
-    } else if let Some(args) = FewArgs::<MAX_PARAMS>::new(args.get(..MAX_PARAMS).unwrap_or(args)) {
-        emit(site.0, args);
+    let Site { id, group_level, .. } = site.0;
+    let is_usual = group_level.is_trace_only();
+    if !is_usual || !write_slice(Head { id, group_level }, args) {
+        log_any(site, args);
     }
+}
+
+/// As [`log_slice`], for a message that is printed too, or of a group with rules for single calls.
+#[cold]
+fn log_any(site: ForeignSite, args: &[Arg<'_>]) {
+    let site = site.0;
+    let (group, level) = site.group_level.parts();
+    let key = site::key(site.note, site.id);
+    let (state, head) = (group.rule_of(key), Head { id: site.id, group_level: site.group_level });
+    let Some(passed) = pass_asked(head, key, state, &ArgSlice(args)) else { return };
+    if passed.state.is_printed(group.is_text_enabled(level)) {
+        text::emit_text(site.id, level, group.tag, site.note.bytes(), &ArgSlice(args));
+    }
+    trace_passed(site.id, level, group, args, passed);
 }
 
 /// Logs a message whose template is in no note that a reader can read.

@@ -266,7 +266,7 @@ pub(crate) fn trace_passed(
 ) {
     let head = Head { id, group_level: GroupLevel::new(group, level) };
     let is_usual = passed.rate.is_none() && passed.state == SiteState::default();
-    if is_usual && head.group_level.is_trace_only() && write_few(head, args) {
+    if is_usual && head.group_level.is_trace_only() && write_slice(head, args) {
         return;
     }
     let args = &ArgSlice(args);
@@ -278,12 +278,15 @@ pub(crate) fn trace_passed(
 
 /// Writes a message whose group is recorded and not printed, by the fast path; false, and nothing
 /// done, where it has more arguments than that takes.
-fn write_few(head: Head, args: &[Arg<'_>]) -> bool {
+#[inline(never)] // One function of each number for all that have slices.
+pub(crate) fn write_slice(head: Head, args: &[Arg<'_>]) -> bool {
     // One of few arguments leaves more room to new strings.
     if let Some(args) = FewArgs::<4>::new(args) {
         writer::write_message::<FewArgs<'_, 4>, _>(head, &args);
     } else if let Some(args) = FewArgs::<9>::new(args) {
         writer::write_message::<FewArgs<'_, 9>, _>(head, &args);
+    } else if let Some(args) = FewArgs::<MAX_PARAMS>::new(args) {
+        writer::write_message::<FewArgs<'_, MAX_PARAMS>, _>(head, &args);
     } else {
         return false;
     }
