@@ -184,9 +184,11 @@ fn pass_by_arguments(
     group: &'static GroupInfo,
     visit: Visit<'_>,
 ) -> Option<Passed> {
-    let call = call.for_arguments(visit);
-    if !group.takes(level, call.state) {
-        return None;
+    if call.is_conditional() {
+        let call = call.for_arguments(visit);
+        return group
+            .takes(level, call.state)
+            .then(|| pass_by_arguments(call, level, group, visit))?;
     }
     // As in `pass`.
     let sampled =

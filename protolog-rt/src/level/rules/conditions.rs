@@ -17,8 +17,9 @@ use std::collections::BTreeMap;
 /// Rows of 1, 2, 4, … places; each is made when it is needed first.
 static ROWS: [ForkOnce<ByArgumentsRow>; 16] = [const { ForkOnce::new() }; 16];
 
-/// The most numbers.
-const MAX: u32 = (1 << ROWS.len()) - 1;
+/// The most rules that are kept for all numbers together: some megabytes, however many rules take
+/// a call, and however often they change.
+const MAX_STEPS: usize = 1 << 16;
 
 type ByArgumentsRow = Box<[ForkOnce<ByArguments>]>;
 
@@ -40,27 +41,40 @@ struct RuleStep {
 
 /// Numbers of what calls are decided by, from 1.
 #[derive(Debug)]
-pub(super) struct Numbers(BTreeMap<String, u32>);
+pub(super) struct Numbers {
+    numbers: BTreeMap<String, u16>,
+    /// The rules of all of them.
+    steps: usize,
+}
 
 impl Numbers {
     /// None.
     pub(super) const fn new() -> Self {
-        Self(BTreeMap::new())
+        Self { numbers: BTreeMap::new(), steps: 0 }
     }
 
     /// Returns the number of what a call is decided by; 0 for one whose arguments decide nothing.
     ///
     /// # Errors
     /// There are too many.
-    pub(super) fn get_or_add(&mut self, call: &ByArguments) -> Result<u32, ()> {
+    pub(super) fn get_or_add(&mut self, call: &ByArguments) -> Result<u16, ()> {
         if call.steps.is_empty() {
             return Ok(0);
         }
-        let next = self.0.len() as u32 + 1;
-        let number = *self.0.entry(format!("{call:?}")).or_insert(next);
-        let (row, index) = place(number).filter(|_| number <= MAX).ok_or(())?;
+        let key = format!("{call:?}");
+        if let Some(known) = self.numbers.get(&key) {
+            return Ok(*known);
+        }
+        let number = u16::try_from(self.numbers.len() + 1).map_err(drop)?;
+        let (row, index) = place(number).ok_or(())?;
+        let steps = self.steps + call.steps.len();
+        if steps > MAX_STEPS {
+            return Err(());
+        }
         let make = || (0..1_usize << row).map(|_| ForkOnce::new()).collect();
         let _ = ROWS[row].get_or_make(make)[index].set(call.clone());
+        self.numbers.insert(key, number);
+        self.steps = steps;
         Ok(number)
     }
 }
@@ -68,15 +82,15 @@ impl Numbers {
 /// Returns the state of a message, with whose arguments `visit` calls a function, of a call with
 /// this number.
 #[cold]
-pub(super) fn state(number: u32, visit: Visit<'_>) -> Option<SiteState> {
+pub(super) fn state(number: u16, visit: Visit<'_>) -> Option<SiteState> {
     let (row, index) = place(number)?;
     Some(ROWS.get(row)?.get()?.get(index)?.get()?.state(visit))
 }
 
 /// Returns the row and the index of a number.
-fn place(number: u32) -> Option<(usize, usize)> {
+fn place(number: u16) -> Option<(usize, usize)> {
     let row = number.checked_ilog2()?;
-    Some((row as usize, (number - (1 << row)) as usize))
+    Some((row as usize, usize::from(number) - (1 << row)))
 }
 
 impl ByArguments {
@@ -185,5 +199,24 @@ mod tests {
             [first, second].map(|number| state(number, visit).map(|it| it.setting().to_string()));
         assert_eq!(states, [Some(String::new()), Some("on".to_owned())]);
         assert_eq!(state(0, visit), None);
+    }
+
+    /// Rules that change for ever, as those of a script that follows ids of requests, stop having a
+    /// memory of their own.
+    #[test]
+    fn numbers_and_their_rules_come_to_an_end() {
+        let mut numbers = Numbers::new();
+        let of = |value: usize| {
+            let selector = format!("arg1 == {value}");
+            call(&vec![(&*selector, "on"); MAX_STEPS / 16])
+        };
+        let all: Vec<_> = (0..20).map(|value| numbers.get_or_add(&of(value))).collect();
+        assert_eq!(all.iter().filter(|number| number.is_ok()).count(), 16);
+        assert_eq!(
+            all[..16],
+            [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15].map(|it| Ok(it + 1))
+        );
+        assert_eq!(numbers.get_or_add(&of(15)), Ok(16));
+        assert_eq!(numbers.numbers.len(), 16);
     }
 }

@@ -25,7 +25,7 @@ pub(crate) struct RuledCall {
     pub(super) limits: [u32; 2],
     pub(super) sampling: Option<Sampling>,
     /// The number of the rules with conditions on arguments ([`conditions`]); 0 for none.
-    pub(super) conditions: u32,
+    pub(super) conditions: u16,
 }
 
 /// The limits of a call that is not sampled.
@@ -55,21 +55,27 @@ impl RuledCall {
     /// The same of a call whose rules with conditions have this number, unless it is 0.
     #[inline]
     #[must_use]
-    pub(super) fn with_conditions(self, conditions: u32) -> Self {
+    pub(super) fn with_conditions(self, conditions: u16) -> Self {
         if conditions == 0 {
             return self;
         }
         Self { state: self.state.by_arguments().conditional(), conditions, ..self }
     }
 
+    /// Returns whether rules have conditions on its arguments.
+    #[inline]
+    pub(crate) fn is_conditional(self) -> bool {
+        self.conditions != 0
+    }
+
     /// Returns what rules make of the message with these arguments, which `visit` calls a function
     /// with.
+    #[cold]
     #[must_use]
     pub(crate) fn for_arguments(self, visit: Visit<'_>) -> Self {
-        match conditions::state(self.conditions, visit) {
-            Some(state) => Self { state: state.by_arguments(), conditions: 0, ..self },
-            None => self,
-        }
+        // There is always one.
+        let state = conditions::state(self.conditions, visit).unwrap_or_default();
+        Self { state: state.by_arguments(), conditions: 0, ..self }
     }
 
     /// Returns the limits that are asked before the arguments are evaluated. Those of a call that
@@ -120,13 +126,13 @@ impl RuledCall {
     /// It is passed over.
     pub(crate) fn sample_by_arguments(self, visit: Visit<'_>) -> Result<Option<Rate>, NotKept> {
         let Some(Sampling { rate, .. }) = self.sampling else { return Ok(None) };
-        if !rate.needs_arguments() {
-            return self.sample();
-        }
         if let Some(interval) = rate.interval() {
             let mut volume = Volume::new();
             visit(&mut |arg| volume.add(arg));
             return sampler::keep_bytes(self.sampling, interval, volume.bytes());
+        }
+        if !rate.needs_arguments() {
+            return self.sample();
         }
         let Some(randomness) = rate.by().and_then(|number| randomness_of(visit, number)) else {
             return Ok(None);

@@ -53,7 +53,7 @@ struct TableEntry {
     rate: AtomicU64,
     sampled_by: AtomicU16,
     /// The number of the rules with conditions on arguments; 0 for none.
-    conditions: AtomicU32,
+    conditions: AtomicU16,
 }
 
 /// A call with a rule, to be stored.

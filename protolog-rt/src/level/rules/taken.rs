@@ -59,7 +59,7 @@ impl TakenCalls {
     }
 
     /// Has rules with conditions say that these do not hold, and returns the number of none.
-    pub(super) fn lose_conditions(&mut self, selectors: &[Selector<'_>]) -> u32 {
+    pub(super) fn lose_conditions(&mut self, selectors: &[Selector<'_>]) -> u16 {
         for (problem, selector) in self.problems.iter_mut().zip(selectors) {
             if selector.is_by_arguments() {
                 *problem = Some(Problem::TooMany);
