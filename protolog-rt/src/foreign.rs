@@ -9,6 +9,7 @@ use crate::emit::emit;
 use crate::level::rules::take_kept;
 use crate::log::{Passed, ask_id, pass_asked, trace_passed, write_slice};
 use crate::site::{self, Site};
+use crate::sys::errno::KeptErrno;
 use crate::text;
 use crate::writer::Head;
 use crate::writer::arg_slice::ArgSlice;
@@ -39,6 +40,7 @@ pub fn log_slice(site: ForeignSite, args: &[Arg<'_>]) {
 /// As [`log_slice`], for a message that is printed too, or of a group with rules for single calls.
 #[cold]
 fn log_any(site: ForeignSite, args: &[Arg<'_>]) {
+    let _errno = KeptErrno::new();
     let site = site.0;
     let (group, level) = site.group_level.parts();
     let key = site::key(site.note, site.id);

@@ -189,6 +189,10 @@ static void kept_errno(void) {
         errno = 77;
         protolog_d(AppLog, Net, "printed %ld", turn);
         if (errno != 77) exit(1);
+        protolog_d(AppLog, Net, "printed %ld %ld %ld %ld", turn, 2L, 3L, 4L);
+        if (errno != 77) exit(1);
+        protolog_d(AppLog, Net, "printed %lu", ~0UL);
+        if (errno != 77) exit(1);
     }
 }
 
