@@ -349,8 +349,11 @@ fn fold(
     for (index, rule) in all.iter().enumerate() {
         let Ok(selector) = Selector::parse(&rule.selector) else { continue };
         if takes(&selector) {
-            let limits = found.1.after(rule.setting, index, is_sampled(&selector, level));
-            found = (found.0.after(rule.setting), limits);
+            found.0 = found.0.after(rule.setting);
+            // As in the table: a rule for some messages says nothing of limits and rates.
+            if !selector.is_by_arguments() {
+                found.1 = found.1.after(rule.setting, index, is_sampled(&selector, level));
+            }
         }
     }
     found

@@ -127,7 +127,8 @@ impl TableEntry {
         for (place, limit) in self.limits.iter().zip(call.limits) {
             place.store(limit, Ordering::Relaxed);
         }
-        self.conditions.store(call.conditions, Ordering::Relaxed);
+        // After what its number stands for.
+        self.conditions.store(call.conditions, Ordering::Release);
         // A rate that is read with another rule's number is a rate all the same.
         self.sampled_by.store(call.sampling.map_or(0, |it| it.rule), Ordering::Relaxed);
         self.rate.store(call.sampling.map_or(0, |it| it.rate.to_word()), Ordering::Relaxed);
@@ -139,7 +140,7 @@ impl TableEntry {
         let mut state = SiteState(self.state.load(Ordering::Relaxed));
         let mut conditions = 0;
         if state.is_conditional() {
-            conditions = self.conditions.load(Ordering::Relaxed);
+            conditions = self.conditions.load(Ordering::Acquire);
             // What messages may be is nothing without their conditions: the rule ends just now.
             state = if conditions == 0 { SiteState::NONE } else { state };
         }
