@@ -223,6 +223,11 @@ impl Routes {
     /// Writes a packet to each session that records it. A thread that is new to one waits for its
     /// sequence only if it may.
     pub(super) fn write<P: Packet>(&mut self, head: Head, packet: &P, may_wait: bool) {
+        // The clock takes files and time at its first use, which nobody has prepared for a thread
+        // that writes to no session itself.
+        if self.first.is_none() {
+            return;
+        }
         if !self.is_prepared {
             self.prepare_for::<P>(head, may_wait);
         }
