@@ -5,6 +5,7 @@ import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * Nanoseconds of BOOTTIME, the clock of traces. Java reads MONOTONIC, which stands still while the
@@ -36,6 +37,8 @@ public final class BootClock {
 
     private volatile long offset = offset() - BOOTTIME_ADDED;
     private volatile long wallDistance = roughWall() - System.nanoTime();
+    /** One thread at a time, for all: each would find another offset, by what it can measure. */
+    private final AtomicBoolean isLooking = new AtomicBoolean();
 
     /** The clocks at one moment, in nanoseconds. */
     public record Moment(long realtime, long monotonic, long boottime) {}
@@ -52,11 +55,22 @@ public final class BootClock {
 
     /** The time now, after a look whether the machine was suspended meanwhile. */
     public long follow() {
-        if (Math.abs(roughWall() - System.nanoTime() - wallDistance) > STEP) {
-            offset = offset() - BOOTTIME_ADDED;
-            wallDistance = roughWall() - System.nanoTime();
+        if (hasStepped() && isLooking.compareAndSet(false, true)) {
+            try {
+                // Another thread may have looked since.
+                if (hasStepped()) {
+                    offset = offset() - BOOTTIME_ADDED;
+                    wallDistance = roughWall() - System.nanoTime();
+                }
+            } finally {
+                isLooking.set(false);
+            }
         }
         return now();
+    }
+
+    private boolean hasStepped() {
+        return Math.abs(roughWall() - System.nanoTime() - wallDistance) > STEP;
     }
 
     /**

@@ -298,6 +298,7 @@ public final class Call {
             // Out of memory or of stack: the message is lost, the application goes on.
             Routing.lose(group, routes, i, level, LossCause.BUFFER_FULL);
         } finally {
+            writers.releaseRest();
             isBusy = false;
             moment = 0;
             thrown = null;
@@ -389,12 +390,10 @@ public final class Call {
                     writers.write(this, routes, i);
                 }
             }
-            if (moment != 0) {
-                writers.release();
-            }
         } catch (RuntimeException | Error e) {
             Routing.lose(group, routes, i, level, LossCause.BUFFER_FULL);
         } finally {
+            writers.releaseRest();
             isBusy = false;
             moment = 0;
             slice = null;

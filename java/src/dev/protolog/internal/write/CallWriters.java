@@ -91,6 +91,17 @@ final class CallWriters {
         borrowed = NONE;
     }
 
+    /** The same after an error, if there is anything; a second one leaves it to the next message. */
+    void releaseRest() {
+        if (borrowed != NONE) {
+            try {
+                release();
+            } catch (StackOverflowError | OutOfMemoryError | LinkageError e) {
+                // See above.
+            }
+        }
+    }
+
     /** The session of this number. No begin and no end of a span is pinned. */
     private static WriterOwner session(Call call, SessionRoutes routes, int number) {
         WriterOwner session = routes.sessions[number];
