@@ -8,6 +8,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// The longest that anything may take, on a busy machine.
@@ -128,6 +129,8 @@ pub(crate) struct Client {
     address: SocketAddr,
     name: String,
     secret: String,
+    /// The number of requests.
+    asked: AtomicU32,
 }
 
 impl Client {
@@ -135,7 +138,8 @@ impl Client {
     pub(crate) fn open(url: &str) -> Result<Self, Reply> {
         let (address, code, nonce) = (address(url), code(url), "0123456789abcdef0123456789abcdef");
         let name = mac(code, &["name", nonce])[..16].to_owned();
-        let client = Self { address, name, secret: mac(code, &["key", nonce]) };
+        let secret = mac(code, &["key", nonce]);
+        let client = Self { address, name, secret, asked: AtomicU32::new(0) };
         let proof = mac(code, &["request", nonce, "POST", "/session", ""]);
         let reply = client.send(&format!(
             "POST /session HTTP/1.1\nAuthorization: Protolog code.{nonce}.{proof}\n"
@@ -148,11 +152,13 @@ impl Client {
         (self, reply)
     }
 
-    /// The reply to a request with a proof, whose own proof is right.
+    /// The reply to a request of the page, with a proof, whose own proof is right.
     pub(crate) fn ask(&self, method: &str, path: &str) -> Reply {
-        let nonce = "fedcba9876543210fedcba9876543210";
-        let reply =
-            self.send(&format!("{method} {path} HTTP/1.1\n{}\n", self.proof(nonce, method, path)));
+        let number = self.asked.fetch_add(1, Ordering::Relaxed);
+        let nonce = &format!("fedcba9876543210fedcba98{number:08x}");
+        let proof = self.proof(nonce, method, path);
+        let own = format!("Origin: http://{}\nSec-Fetch-Site: same-origin", self.address);
+        let reply = self.send(&format!("{method} {path} HTTP/1.1\n{proof}\n{own}\n"));
         self.check(nonce, &reply);
         reply
     }
