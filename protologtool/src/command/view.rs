@@ -30,12 +30,13 @@ use flate2::write::ZlibEncoder;
 pub use http::exchange;
 use http::{HttpServer, Shell};
 use log_files::LogFiles;
-use loopback::ListenAt;
+use loopback::{ListenAt, is_unguessed};
 use opening::Opening;
 use protolog_reader::{CounterArg, Times};
 use server::{DataSource, Known};
 use std::cell::Cell;
 use std::io::Write;
+use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 
 const HELP: &str = "\
@@ -133,7 +134,8 @@ pub(crate) fn run(args: &ViewArgs, system: &dyn System) -> Result<Exit, Failure>
         return perfetto::run(args, ui, system);
     }
     let files = LogFiles::new(&args.traces, system);
-    let view = View { args, system, files, is_followed: Cell::new(false) };
+    let (is_followed, can_switch) = Default::default();
+    let view = View { args, system, files, is_followed, can_switch };
     // Before the log is read: additions meanwhile make another version.
     let version = view.version();
     let read = view.read()?;
@@ -142,16 +144,21 @@ pub(crate) fn run(args: &ViewArgs, system: &dyn System) -> Result<Exit, Failure>
     }
     system.print_error(&args.expansion.hint(read.log.stats()));
     let exit = if read.is_whole() { Exit::Done } else { Exit::Incomplete };
+    // The page says whether it switches, which depends on its address.
+    let place = args.place(ListenAt::Anywhere);
+    let listening = args.output.is_none().then(|| loopback::listen(place)).transpose()?;
+    view.can_switch.set(listening.as_ref().is_some_and(|(_, address)| is_unguessed(*address)));
     let data = view.columns(&read)?;
     drop(read);
     view.is_followed.set(true);
-    let Some(output) = &args.output else {
+    if let Some(listening) = listening {
         let known = Known::new(version, data);
-        args.serve(args.place(ListenAt::Anywhere), server::shell(), system, |server| {
-            known.serve(server, &view, args.can_switch(), system);
+        args.serve(listening, server::shell(), system, |server| {
+            known.serve(server, &view, view.can_switch.get(), system);
         })?;
         return Ok(exit);
-    };
+    }
+    let Some(output) = &args.output else { return Ok(exit) };
     let page = page::page(Some(&data));
     let fill = |out: &mut dyn Write| out.write_all(page.as_bytes());
     let failed = |error: std::io::Error| crate::output::cant_write(output, &error);
@@ -165,21 +172,14 @@ impl ViewArgs {
         if self.port == 0 { otherwise } else { ListenAt::Usual(self.port) }
     }
 
-    /// Returns whether the page may switch programs: at a port that somebody else may have had, the
-    /// browser may not have this page alone.
-    fn can_switch(&self) -> bool {
-        self.port == 0
-    }
-
     /// Serves a page while `run` runs, and has it opened.
     fn serve(
         &self,
-        place: ListenAt,
+        (listener, address): (TcpListener, SocketAddr),
         shell: Shell,
         system: &dyn System,
         run: impl FnOnce(&HttpServer),
     ) -> Result<(), Failure> {
-        let (listener, address) = loopback::listen(place)?;
         let opening = Opening::new(address);
         let server = HttpServer::start(listener, shell, opening.admission.clone())?;
         opening.during(!self.no_browser, system, || run(&server))?;
@@ -195,6 +195,8 @@ struct View<'a> {
     files: LogFiles<'a>,
     /// Set once the log was read.
     is_followed: Cell<bool>,
+    /// Set before the first columns: whether the page may switch programs.
+    can_switch: Cell<bool>,
 }
 
 impl View<'_> {
@@ -226,7 +228,8 @@ impl View<'_> {
         filter.problems(&times).iter().for_each(|problem| self.note(problem));
         let names: Vec<String> =
             args.traces.iter().map(|path| path.display().to_string()).collect();
-        let live = if args.output.is_some() { Live::No } else { Live::Served(args.can_switch()) };
+        let live =
+            if args.output.is_some() { Live::No } else { Live::Served(self.can_switch.get()) };
         // As they stand on standard error, without the word `warning`.
         let missing = read.missing.iter().map(|it| it.trim_start_matches("warning: ").trim_end());
         let summary = log.summary().to_string();

@@ -196,6 +196,40 @@ fn only_the_page_switches_and_each_of_its_requests_once() {
 }
 
 #[test]
+fn another_way_to_the_address_switches_nothing() {
+    let _lock = lock();
+    let dir = temp_dir_for_sockets();
+    let program = Program::start(&dir);
+    let served = view(&dir, &[]);
+    let own = served.address().to_string();
+    let id = id(&dir, "\"by hand\"");
+    let path = format!("/switch/{}/site/{id}/off", program.0.id());
+    let asked = format!("/switches/{}/{id}", program.0.id());
+    let client = Client::open(&served.url).map_err(|it| it.status).unwrap();
+    let (ip, port) = (served.address().ip(), served.address().port());
+    let send = |number: u32, method: &str, path: &str, host: &str| {
+        let proof = client.proof(&format!("{number:032x}"), method, path);
+        let site = format!("Origin: http://{host}\nSec-Fetch-Site: same-origin\n");
+        served.ask(&format!("{method} {path} HTTP/1.1\nHost: {host}\n{proof}\n{site}")).status
+    };
+    // As through `ssh -L`, or by another name of this machine.
+    for (number, host) in [
+        (1, "127.0.0.1:8080".to_owned()),
+        (2, format!("127.0.0.1:{port}")),
+        (3, format!("localhost:{port}")),
+        (4, format!("{ip}")),
+        (5, format!("{ip}:1")),
+    ] {
+        assert_eq!(send(number, "POST", &path, &host), 403, "{host}");
+        assert_eq!(send(number, "GET", &asked, &host), 403, "{host}");
+        assert_eq!(send(number, "GET", &asked, &own), 200, "{host}");
+    }
+    assert!(!configuration(&dir, &["site", "list", "\"by hand\""]).contains("[off]"));
+    assert_eq!(send(6, "POST", &path, &own), 200);
+    assert!(configuration(&dir, &["site", "list", "\"by hand\""]).contains("[off]"));
+}
+
+#[test]
 fn a_port_that_others_may_have_had_switches_nothing() {
     let _lock = lock();
     let dir = temp_dir_for_sockets();

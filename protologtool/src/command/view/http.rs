@@ -9,7 +9,8 @@
 //! - No request has a body, and its head has at most [`HEAD`] bytes. Time and number of connections
 //!   have limits ([`connections`]), so memory is bounded before any proof is seen.
 //! - A request that may change something is one of the page's own origin, as browsers say, and its
-//!   proof works once.
+//!   proof works once. Whoever answers it is told whether it came to the very address that is
+//!   listened at.
 //! - A request under a name that is not this machine's own is refused: a page of the network may
 //!   have its name lead here.
 
@@ -37,7 +38,7 @@ use peer::Users;
 use sha2::{Digest, Sha256};
 use std::convert::Infallible;
 use std::future::poll_fn;
-use std::net;
+use std::net::{self, SocketAddr};
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -79,6 +80,9 @@ pub(super) struct Asked {
     pub(super) path: String,
     /// The tag of the data that the browser has; empty for none.
     pub(super) tag: String,
+    /// True if it came to the address that is listened at, and not, as through `ssh -L`, to another
+    /// one that leads there.
+    pub(super) is_direct: bool,
 }
 
 /// A request that waits for its reply.
@@ -117,13 +121,15 @@ impl HttpServer {
         // A longer queue than the standard library's: a client that comes in a crowd waits for its
         // turn, and is not turned away.
         rustix::net::listen(&listener, BACKLOG).map_err(|error| cant(error.into()))?;
+        let own = listener.local_addr().map_err(cant)?;
         let entered = runtime.enter();
         let listener = TcpListener::from_std(listener).map_err(cant)?;
         drop(entered);
         let (sender, jobs) = mpsc::channel();
         let (stop, stopped) = oneshot::channel();
         let thread = thread::spawn(move || {
-            let gate = Gate::new(shell, admission, move |job| drop(sender.send(job)));
+            let forward = move |job| drop(sender.send(job));
+            let gate = Gate::new(shell, admission, own, forward);
             LocalSet::new().block_on(&runtime, accept(listener, gate, stopped));
         });
         Ok(Self { jobs, stop, thread })
@@ -204,13 +210,21 @@ pub(super) struct Gate {
     shell: Shell,
     page: Bytes,
     admission: Arc<Admission>,
+    /// Address and port, as `Host` has them.
+    own: String,
     forward: Box<dyn Fn(Job)>,
 }
 
 impl Gate {
-    fn new(shell: Shell, admission: Arc<Admission>, forward: impl Fn(Job) + 'static) -> Rc<Self> {
+    fn new(
+        shell: Shell,
+        admission: Arc<Admission>,
+        own: SocketAddr,
+        forward: impl Fn(Job) + 'static,
+    ) -> Rc<Self> {
         let page = Bytes::from(shell.page.clone());
-        Rc::new(Self { shell, page, admission, forward: Box::new(forward) })
+        let own = own.to_string();
+        Rc::new(Self { shell, page, admission, own, forward: Box::new(forward) })
     }
 
     async fn respond(&self, request: Request<Incoming>, lease: &Lease) -> Response<ResponseBody> {
@@ -238,12 +252,14 @@ impl Gate {
             return closing(plain(StatusCode::FORBIDDEN, Bytes::new(), ""));
         }
         let (path, tag) = (claim.path.to_owned(), claim.tag.to_owned());
+        let is_direct = header(request.headers(), HOST) == self.own
+            && request.uri().authority().is_none_or(|it| it.as_str() == self.own);
         let reply = if is_new {
             PageReply::status(StatusCode::NO_CONTENT)
         } else {
             let (reply, made) = oneshot::channel();
             (self.forward)(Job {
-                asked: Asked { method: request.method().clone(), path, tag },
+                asked: Asked { method: request.method().clone(), path, tag, is_direct },
                 reply,
             });
             made.await.unwrap_or_else(|_| PageReply::status(StatusCode::SERVICE_UNAVAILABLE))

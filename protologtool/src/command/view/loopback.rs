@@ -64,6 +64,12 @@ fn random() -> Result<Option<TcpListener>, Failure> {
     Ok(None)
 }
 
+/// Returns whether nobody could have foreseen an address, and had the browser keep something of
+/// theirs for it: it is a random one.
+pub(super) fn is_unguessed(address: SocketAddr) -> bool {
+    address.ip() != USUAL
+}
+
 /// Returns whether a host, with or without a port, is this machine by an address or by the name
 /// `localhost`.
 pub(super) fn is_loopback(host: &str) -> bool {
@@ -128,7 +134,10 @@ mod tests {
         assert!(first.ip().is_loopback() && second.ip().is_loopback());
         if cfg!(target_os = "linux") {
             assert_ne!(first.ip(), second.ip());
+            assert!(is_unguessed(first) && is_unguessed(second));
         }
+        // As on a machine that has this one alone.
+        assert!(!is_unguessed(usual));
         drop(one);
         let (_taken, taken) = listen(ListenAt::Usual(0)).unwrap();
         let error = listen(ListenAt::Usual(taken.port())).unwrap_err().to_string();

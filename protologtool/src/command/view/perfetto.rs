@@ -16,7 +16,7 @@ mod page;
 
 use super::ViewArgs;
 use super::http::{Asked, HttpServer, PageReply, Shell};
-use super::loopback::ListenAt;
+use super::loopback::{self, ListenAt};
 use crate::command::merge;
 use crate::exit::{Exit, Failure};
 use crate::logs::merged_traces::gather_whole;
@@ -45,8 +45,8 @@ pub(super) fn run(args: &ViewArgs, ui: &str, system: &dyn System) -> Result<Exit
     };
     // The page needs the window that it opens.
     let shell = Shell { page: page::page(), policy: page::policy(), opener: "unsafe-none" };
-    let place = args.place(ListenAt::Usual(0));
-    args.serve(place, shell, system, |server| handover.serve(server))?;
+    let listening = loopback::listen(args.place(ListenAt::Usual(0)))?;
+    args.serve(listening, shell, system, |server| handover.serve(server))?;
     Ok(exit)
 }
 

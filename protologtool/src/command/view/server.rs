@@ -42,7 +42,7 @@ impl Known {
         system: &dyn System,
     ) {
         for job in server.jobs() {
-            let switched = switching::reply_to(&job.asked, can_switch);
+            let switched = switching::reply_to(&job.asked, can_switch && job.asked.is_direct);
             let reply = switched.unwrap_or_else(|| self.reply_to(&job.asked, source, system));
             job.answer(reply);
         }

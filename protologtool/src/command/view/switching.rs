@@ -9,8 +9,8 @@
 //! NAME is in hexadecimal. All of a request stands in its path, which its proof includes; `http.rs`
 //! lets nobody send one but the page.
 //!
-//! Invariant: where the page's promise is less, at a port that somebody else may have had, nothing
-//! is switched.
+//! Invariant: where the page's promise is less, at an address that somebody else may have had or
+//! through another one that leads here, nothing is asked and nothing is switched.
 
 use super::http::{Asked, PageReply};
 use crate::command::configuration::remote;
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     fn status(method: Method, path: &str, is_allowed: bool) -> Option<u16> {
-        let asked = Asked { method, path: path.to_owned(), tag: String::new() };
+        let asked = Asked { method, path: path.to_owned(), tag: String::new(), is_direct: true };
         reply_to(&asked, is_allowed).map(|reply| reply.code())
     }
 

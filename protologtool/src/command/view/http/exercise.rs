@@ -41,7 +41,7 @@ pub fn exchange(sent: &[u8], piece: usize) -> Vec<u8> {
         job.answer(PageReply::new(LOG, "text/plain"));
     };
     let shell = Shell { page: "the page".into(), policy: String::new(), opener: "same-origin" };
-    let gate = Gate::new(shell, admission, forward);
+    let gate = Gate::new(shell, admission, ([127, 0, 0, 1], 80).into(), forward);
     let pieces = sent.chunks(piece.max(1)).map(<[u8]>::to_vec).collect();
     let received = Rc::default();
     let wire = Wire { pieces, looks: 0, received: Rc::clone(&received) };
