@@ -55,5 +55,12 @@ mod tests {
         let found = shown(text);
         let found: Vec<_> = found.iter().filter(|it| !it.contains("none")).collect();
         assert_eq!(found, expected.iter().collect::<Vec<_>>());
+        for (open, close) in [("(", ")"), ("{", "}"), ("class A {", "}"), ("A<", ">"), ("@A(", ")")]
+        {
+            let (open, close) = (open.repeat(50_000), close.repeat(50_000));
+            shown(&format!(
+                "class B {{ void f() {{ {open}{close} }} int x = {open}1{close}; {open}{close} }}"
+            ));
+        }
     }
 }

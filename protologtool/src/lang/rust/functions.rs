@@ -1,16 +1,18 @@
 //! The functions of a file, by its tokens: also those within the input of macros.
 
-use super::tokens::{FileTokens, Spans, content, forget, group, is_punct, is_word, plain, word};
+use super::tokens::{
+    FileTokens, Spans, content, deep_group, forget, group, is_punct, is_word, plain, word,
+};
 use crate::lang::functions::Function;
 use proc_macro2::{Delimiter, TokenTree};
 
-/// Items nested deeper than this are not looked into.
-const MAX_DEPTH: usize = 100;
-
-/// Returns the functions of a file; none if it has no tokens.
+/// Returns the functions of a file; none if it has no tokens, or groups that are nested deeper than
+/// anybody looks.
 pub(crate) fn rust_functions(bytes: &[u8]) -> Vec<Function> {
     let mut found = Vec::new();
-    if let Ok(FileTokens { trees, spans }) = FileTokens::of(bytes) {
+    if let Ok(FileTokens { trees, spans }) = FileTokens::of(bytes)
+        && deep_group(&trees).is_none()
+    {
         FunctionFinder { bytes, spans, found: &mut found }.look(&trees, &[]);
     }
     forget();
@@ -26,9 +28,6 @@ struct FunctionFinder<'a> {
 impl FunctionFinder<'_> {
     /// Looks at the items of a scope with this name.
     fn look(&mut self, trees: &[TokenTree], around: &[String]) {
-        if around.len() > MAX_DEPTH {
-            return;
-        }
         let mut at = 0;
         while at < trees.len() {
             let name = word(trees.get(at + 1)).map(|name| plain(&name).to_owned());
@@ -123,5 +122,18 @@ mod tests {
         ];
         assert_eq!(shown(text), expected);
         assert_eq!(shown("fn broken( {"), [""; 0]);
+    }
+
+    #[test]
+    fn groups_nested_without_end_have_no_functions() {
+        let nested = |depth: usize, word: &str| {
+            let (open, close) = ("(".repeat(depth), ")".repeat(depth));
+            format!("fn f() {{ {open}{word}{close}; }}")
+        };
+        assert_eq!(shown(&nested(100, "1")), ["f 1-1"]);
+        // Composed characters, and not: the latter have to be taken apart.
+        for word in ["1", "u\u{308}"] {
+            assert_eq!(shown(&nested(200_000, word)), [""; 0]);
+        }
     }
 }

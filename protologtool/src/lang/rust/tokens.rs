@@ -45,7 +45,15 @@ impl FileTokens {
         let spans = Spans { before };
         match text[before..].parse::<TokenStream>() {
             Ok(stream) if is_nfc(text) => Ok(Self { trees: stream.into_iter().collect(), spans }),
-            Ok(stream) => Ok(Self { trees: normalised(stream).collect(), spans }),
+            Ok(stream) => {
+                let trees: Vec<TokenTree> = stream.clone().into_iter().collect();
+                // Nobody looks into what is deeper, and names there stay as they are.
+                let is_deep = deep_group(&trees).is_some();
+                Ok(Self {
+                    trees: if is_deep { trees } else { normalised(stream).collect() },
+                    spans,
+                })
+            }
             Err(error) => {
                 let start = spans.range(error.span()).start;
                 let message = match bytes.get(start) {
