@@ -115,6 +115,10 @@ pub trait System: Sync {
         self.read_found(path, most)
     }
 
+    /// As [`read_found`](Self::read_found), of a file in the directory `root` or below it, by a
+    /// path that leads there without leaving it.
+    fn read_below(&self, root: &Path, path: &Path, most: u64) -> io::Result<Vec<u8>>;
+
     /// Returns whether there is a regular file in the directory `root` or below it, by a path that
     /// leads there without leaving it.
     fn has_file_below(&self, root: &Path, path: &Path) -> bool {

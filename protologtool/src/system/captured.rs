@@ -69,6 +69,10 @@ impl System for Captured {
         Real.read_own(path, most)
     }
 
+    fn read_below(&self, root: &Path, path: &Path, most: u64) -> io::Result<Vec<u8>> {
+        Real.read_below(root, path, most)
+    }
+
     fn has_file_below(&self, root: &Path, path: &Path) -> bool {
         Real.has_file_below(root, path)
     }

@@ -66,6 +66,10 @@ impl System for Decoded<'_> {
         self.below.directory(path)
     }
 
+    fn read_below(&self, root: &Path, path: &Path, most: u64) -> io::Result<Vec<u8>> {
+        Ok(self.decode(path, self.below.read_below(root, path, most)?))
+    }
+
     fn has_file_below(&self, root: &Path, path: &Path) -> bool {
         self.below.has_file_below(root, path)
     }

@@ -112,6 +112,10 @@ impl System for Memory {
         self.read(Path::new("-"))
     }
 
+    fn read_below(&self, root: &Path, path: &Path, most: u64) -> io::Result<Vec<u8>> {
+        self.read_found(&join(PathBuf::new(), &root.join(path)), most)
+    }
+
     fn is_file(&self, path: &Path) -> bool {
         self.state().files.contains_key(&join(PathBuf::new(), path))
     }

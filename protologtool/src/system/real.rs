@@ -94,15 +94,11 @@ impl System for Real {
     }
 
     fn read_found(&self, path: &Path, most: u64) -> io::Result<Vec<u8>> {
-        let file = protolog_files::open_regular_file(path)?;
-        // What the kernel makes when it is read, such as `/proc/self/environ`, has no size.
-        let size = file.metadata()?.len();
-        if size > most {
-            return Err(too_large(most));
-        }
-        let mut bytes = Vec::new();
-        file.take(size).read_to_end(&mut bytes)?;
-        Ok(bytes)
+        read_of_size(protolog_files::open_regular_file(path)?, most)
+    }
+
+    fn read_below(&self, root: &Path, path: &Path, most: u64) -> io::Result<Vec<u8>> {
+        read_of_size(Root::open(root)?.open_regular_file(path)?, most)
     }
 
     fn read_own(&self, path: &Path, most: u64) -> io::Result<Vec<u8>> {
@@ -310,6 +306,18 @@ impl System for Real {
     fn print_error(&self, text: &str) {
         let _ = io::stderr().lock().write_all(shown(text).as_bytes());
     }
+}
+
+/// The content of a file, as far as it has a size: what the kernel makes when it is read, such as
+/// `/proc/self/environ`, has none.
+fn read_of_size(file: File, most: u64) -> io::Result<Vec<u8>> {
+    let size = file.metadata()?.len();
+    if size > most {
+        return Err(too_large(most));
+    }
+    let mut bytes = Vec::new();
+    file.take(size).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Text for standard error: whatever names of files are in it, a terminal obeys nothing but our

@@ -10,13 +10,14 @@ use super::trace::print_json;
 use crate::exit::Failure;
 use crate::logs::functions::FunctionSelector;
 use crate::system::System;
-use protolog_control::{Program, Rule, Rules, Site};
+use protolog_control::{Error, Program, Rule, Rules, Site};
 use protolog_core::Level;
 use protolog_core::control::name::{Quoted, is_plain};
 use protolog_core::control::protocol::Request;
 use protolog_core::control::selector::{Condition, Selector};
 use protolog_core::control::site_rule::SiteSetting;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// The most calls that are named when they are switched.
@@ -131,7 +132,7 @@ fn list(programs: &mut Programs, selector: &str, limit: u32, json: bool, system:
     let wanted = selector.to_owned();
     let answers = match FunctionSelector::of(selector) {
         Ok(Some(function)) => function::listed(programs, &function, limit, system),
-        _ => programs.each(move |program| program.sites(&wanted, limit), system),
+        _ => programs.each(move |program| sites_of(program, &wanted, limit), system),
     };
     let (mut text, mut all) = (String::new(), 0);
     for (process, (sites, taken)) in &answers {
@@ -198,42 +199,107 @@ fn switch_all(
     system: &dyn System,
 ) -> Result<(), Failure> {
     let Ok(Some(function)) = FunctionSelector::of(selector) else {
-        return switch(programs, (selector, is_persistent), setting, choice, system);
+        let whom = Whom::All(selector.to_owned());
+        return switch(programs, (&whom, is_persistent), setting, choice, system);
     };
-    let selectors = function::by_lines(programs, &function, system)?;
+    let mut selectors = function::by_lines(programs, &function, system);
+    selectors.retain(|_, selectors| !selectors.is_empty());
     if selectors.is_empty() {
         warn_of_none(selector, system);
     }
-    selectors.iter().try_for_each(|selector| {
-        switch(programs, (selector, is_persistent), setting, choice, system)
-    })
+    // A round takes one of each program.
+    while !selectors.is_empty() {
+        let next = selectors.iter_mut().filter_map(|(it, of)| Some((it.clone(), of.pop()?)));
+        let whom = Whom::Each(next.collect());
+        selectors.retain(|_, selectors| !selectors.is_empty());
+        switch(programs, (&whom, is_persistent), setting, choice, system)?;
+    }
+    Ok(())
+}
+
+/// The programs to switch, and the calls in them.
+#[derive(Clone)]
+enum Whom {
+    All(String),
+    /// Some, each by a selector of its own: it is made of what that program says.
+    Each(BTreeMap<ProcessName, String>),
+}
+
+/// Calls of a program, the number of all, and of those of which no message is sampled.
+type SwitchedCalls = (Vec<Site>, u64, u64);
+
+impl Whom {
+    /// The selector for a program.
+    fn selector(&self, process: &ProcessName) -> Option<&str> {
+        match self {
+            Self::All(selector) => Some(selector),
+            Self::Each(selectors) => selectors.get(process).map(String::as_str),
+        }
+    }
+
+    /// Has rules hold at the next start: those of what one program says for programs of its name.
+    fn remember(
+        &self,
+        answers: &[(ProcessName, SwitchedCalls)],
+        setting: SiteSetting,
+        choice: &Choice,
+        system: &dyn System,
+    ) -> Result<(), Failure> {
+        let selectors = match self {
+            Self::All(selector) => {
+                let sites: Vec<_> = answers.iter().flat_map(|(_, (sites, ..))| sites).collect();
+                let rules = remembered(selector, setting, &sites);
+                return state::remember_rules(&rules, &choice.name, system);
+            }
+            Self::Each(selectors) => selectors,
+        };
+        // The file is this user's.
+        for (process, (sites, ..)) in answers.iter().filter(|(it, _)| !it.is_other_users) {
+            let selector = selectors.get(process).map_or("", String::as_str);
+            let rules = remembered(selector, setting, &sites.iter().collect::<Vec<_>>());
+            state::remember_rules(&rules, std::slice::from_ref(&process.program), system)?;
+        }
+        Ok(())
+    }
+}
+
+/// The calls that a selector takes, and their number. A program may answer more than was asked.
+fn sites_of(program: &mut Program, selector: &str, limit: u32) -> Result<(Vec<Site>, u64), Error> {
+    let (mut sites, taken) = program.sites(selector, limit)?;
+    sites.truncate(limit as usize);
+    Ok((sites, taken))
 }
 
 fn switch(
     programs: &mut Programs,
-    (selector, is_persistent): (&str, bool),
+    (whom, is_persistent): (&Whom, bool),
     setting: SiteSetting,
     choice: &Choice,
     system: &dyn System,
 ) -> Result<(), Failure> {
-    let (wanted, most) = (selector.to_owned(), if is_persistent { REMEMBERED } else { NAMED });
-    let keeps_severe = matches!(setting.sample, Some(Some(_))) && keeps_severe(selector);
+    let most = if is_persistent { REMEMBERED } else { NAMED };
+    let is_rate = matches!(setting.sample, Some(Some(_)));
+    let meant = whom.clone();
     let ask = move |program: &mut Program| {
-        let (sites, taken) = program.sites(&wanted, most)?;
-        let severe = keeps_severe.then(|| program.sites(&format!("{wanted} and warn"), 0));
+        let Some(wanted) = meant.selector(&ProcessName::of(program)) else { return Ok(None) };
+        let (sites, taken) = sites_of(program, wanted, most)?;
+        let severe = (is_rate && keeps_severe(wanted))
+            .then(|| program.sites(&format!("{wanted} and warn"), 0));
         // A selector that can take no further condition counts all of them.
         let kept = severe.and_then(Result::ok).map_or(0, |(_, severe)| severe);
         program.request(&Request::Set(&format!("site {wanted}={setting}")))?;
-        Ok((sites, taken, kept))
+        Ok(Some((sites, taken, kept)))
     };
     let answers = programs.each(ask, system);
+    let answers: Vec<_> =
+        answers.into_iter().filter_map(|(process, answer)| Some((process, answer?))).collect();
     if is_persistent {
-        let sites: Vec<_> = answers.iter().flat_map(|(_, (sites, ..))| sites).collect();
-        let rules = remembered(selector, setting, &sites);
-        state::remember_rules(&rules, &choice.name, system)?;
+        whom.remember(&answers, setting, choice, system)?;
     }
-    let (mut text, mut all) = (String::new(), 0);
+    let (mut text, mut all, mut last) = (String::new(), 0, None);
     for (process, (sites, taken, kept)) in &answers {
+        let selector = whom.selector(process).unwrap_or_default();
+        last = Some(selector);
         all = taken.saturating_add(all);
         let (calls, kept) = (taken.saturating_sub(*kept), *kept);
         if choice.json {
@@ -248,8 +314,9 @@ fn switch(
             _ => writeln!(text, ", and keeping all messages of {of} of WARN and worse"),
         };
         for site in sites.iter().take(NAMED as usize) {
-            let is_kept =
-                keeps_severe && site.level.parse::<Level>().is_ok_and(|it| it >= Level::Warn);
+            let is_kept = is_rate
+                && keeps_severe(selector)
+                && site.level.parse::<Level>().is_ok_and(|it| it >= Level::Warn);
             let mark = if is_kept { " (all are kept)" } else { "" };
             let _ = writeln!(text, "  {}{mark}", line(site, None));
         }
@@ -259,7 +326,7 @@ fn switch(
         }
     }
     system.print(&text);
-    if all == 0 && !answers.is_empty() {
+    if let Some(selector) = last.filter(|_| all == 0) {
         warn_of_none(selector, system);
     }
     Ok(())

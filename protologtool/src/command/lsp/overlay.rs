@@ -38,6 +38,10 @@ impl System for Overlay<'_> {
         text.map_or_else(|| self.below.read(path), Ok)
     }
 
+    fn read_below(&self, root: &Path, path: &Path, most: u64) -> io::Result<Vec<u8>> {
+        self.below.read_below(root, path, most)
+    }
+
     fn read_input(&self) -> io::Result<Vec<u8>> {
         self.below.read_input()
     }
