@@ -58,10 +58,10 @@ pub(crate) fn set_rule(pid: u32, id: u64, setting: SiteSetting) -> Result<Switch
     one(pid, set)?.ok_or_else(|| format!("no call of process {pid} has the id #{id:016x}"))
 }
 
-/// Sets from which level on a group is recorded in a program.
+/// Sets from which level on the group of this full name is recorded in a program.
 pub(crate) fn set_level(pid: u32, group: &str, from: Option<Level>) -> Result<(), String> {
     let name = Quoted(group).to_string();
-    let change = LevelChange::level(&name, from, false, true);
+    let change = LevelChange::trace_of(group, from);
     let (switched, _, done) = one(pid, move |program| change.apply(program))?;
     match done {
         Ok(()) if switched.is_empty() => Err(format!("process {pid} has no group {name}")),

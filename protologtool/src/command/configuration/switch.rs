@@ -27,6 +27,8 @@ pub(super) struct LevelChange {
     setting: Setting,
     /// True if printing changes only where something is printed now.
     only_printed: bool,
+    /// True if the one group is meant that has this very name.
+    is_exact: bool,
     /// `Toggling logcat logging`, and `to true`
     what: (&'static str, String),
 }
@@ -40,7 +42,7 @@ impl LevelChange {
         let setting = Setting { trace: None, text: Some(levels_at_least(from)) };
         let what = ("Toggling logcat logging", format!("to {}", from.is_some()));
         let groups = groups.iter().map(|group| pattern(group)).collect();
-        Self { groups, setting, only_printed: false, what }
+        Self { groups, setting, only_printed: false, is_exact: false, what }
     }
 
     /// Traces, and prints where it prints already, from a level on.
@@ -54,11 +56,25 @@ impl LevelChange {
             (_, true) => ("Setting the level of tracing", level),
             _ => ("Setting the level of tracing and logcat logging", level),
         };
-        Self { groups: vec![pattern(group)], setting, only_printed: !text, what }
+        let groups = vec![pattern(group)];
+        Self { groups, setting, only_printed: !text, is_exact: false, what }
+    }
+
+    /// Traces the group of this full name from a level on, and no other one.
+    pub(super) fn trace_of(group: &str, from: Option<Level>) -> Self {
+        Self { is_exact: true, ..Self::level(&Quoted(group).to_string(), from, false, true) }
     }
 
     fn covers(&self, group: &str) -> bool {
-        self.groups.is_empty() || self.groups.iter().any(|pattern| matches_group(pattern, group))
+        if self.is_exact {
+            return self.groups == [Quoted(group).to_string()];
+        }
+        self.groups.is_empty() || self.names(group)
+    }
+
+    /// Returns whether a group is one of those that a program takes these words for.
+    fn names(&self, group: &str) -> bool {
+        self.groups.iter().any(|pattern| matches_group(pattern, group))
     }
 
     /// The names that match no group of any program.
@@ -73,6 +89,8 @@ impl LevelChange {
     /// Applies it to a program.
     pub(super) fn apply(&self, program: &mut Program) -> Result<Switched, Error> {
         let mut groups = program.groups()?;
+        let is_others = |it: &Group| !self.covers(&it.name) && self.names(&it.name);
+        let names_others = self.is_exact && groups.iter().any(is_others);
         groups.retain(|group| self.covers(&group.name));
         let (groups, out): (Vec<_>, Vec<_>) = groups.into_iter().partition(|group| group.compiled);
         let pages = if groups.iter().any(|group| group.page.is_some()) {
@@ -83,7 +101,9 @@ impl LevelChange {
         let mut done = Ok(());
         for group in &groups {
             let mapped = pages.as_ref().is_some_and(|pages| self.store(pages, group));
-            if !mapped {
+            if !mapped && names_others {
+                done = Err(ambiguous(group));
+            } else if !mapped {
                 done = done.and_then(|()| self.request(program, group));
             }
         }
@@ -160,6 +180,13 @@ impl LevelChange {
         let leave = self.only_printed && switch::text_levels(word) == 0;
         self.setting.text.filter(|_| !leave)
     }
+}
+
+/// A request names groups by patterns, and would reach others.
+fn ambiguous(group: &Group) -> Error {
+    let message = format!("other groups are named by `{}`, too", Quoted(&group.name));
+    let help = "switch all of them by `protologtool configuration level`".to_owned();
+    Error::Refused { message, help }
 }
 
 /// A pattern as settings have it: a name that can't stand there as it is gets quotation marks, so
@@ -253,5 +280,23 @@ impl<'a> SwitchLine<'a> {
     fn new(process: &'a ProcessName, (groups, not_compiled, done): &'a Switched) -> Self {
         let error = done.as_ref().err().map(ToString::to_string);
         Self { process, groups, not_compiled, error }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_name_names_one_group() {
+        for name in ["Net", "a.Net", "*", "a::Net", "Net ü", "\"Net\""] {
+            let exact = LevelChange::trace_of(name, None);
+            assert!(exact.covers(name), "{name}");
+            for other in ["net", "b::Net", "b.Net", "Net::b", "b::a::Net", "a.Net.b", ""] {
+                assert!(!exact.covers(other), "{name}: {other}");
+            }
+        }
+        // As a person names groups.
+        assert!(LevelChange::level("Net", None, false, true).covers("b::Net"));
     }
 }
