@@ -386,7 +386,7 @@ impl<'s> Server<'s> {
     }
 
     fn show(&self, kind: u8, text: &str) -> io::Result<()> {
-        let params = json!({ "type": kind, "message": text });
+        let params = json!({ "type": kind, "message": shown::unlinked(text) });
         self.send(Notification::new("window/showMessage".to_owned(), params))
     }
 

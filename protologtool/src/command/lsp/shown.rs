@@ -57,6 +57,22 @@ fn code(text: &str) -> String {
     format!("{fence}{gap}{line}{gap}{fence}")
 }
 
+/// The text without links of Markdown, which some editors show in messages, too: programs and files
+/// may have been named by anybody. Its lines are kept.
+pub(super) fn unlinked(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for char in text.chars() {
+        match char {
+            // `]` and what makes it the text of a link are parted.
+            '(' | '[' | ':' if shown.ends_with(']') => shown.extend([' ', char]),
+            '\n' => shown.push(char),
+            _ if controls_output(char) => shown.extend(char.escape_default()),
+            _ => shown.push(char),
+        }
+    }
+    shown
+}
+
 /// The text of the message for made-up numbers, with the expressions of texts in place of their
 /// values.
 fn example(call: &ShownCall, source: &Source) -> Option<String> {
@@ -109,6 +125,19 @@ mod tests {
             ("a\n\n[b](c)", "`a\\n\\n[b](c)`"),
         ] {
             assert_eq!(code(text), shown);
+        }
+    }
+
+    #[test]
+    fn no_message_has_a_link() {
+        for (text, shown) in [
+            ("[Fix it](command:run) in a", "[Fix it] (command:run) in a"),
+            ("[a][b]\n[b]: http://c", "[a] [b]\n[b] : http://c"),
+            ("]((", "] (("),
+            ("a (b) [c]", "a (b) [c]"),
+            ("\u{1b}[2J", "\\u{1b}[2J"),
+        ] {
+            assert_eq!(unlinked(text), shown);
         }
     }
 }

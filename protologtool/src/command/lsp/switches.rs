@@ -20,6 +20,9 @@ pub(super) const KIND: &str = "protolog.switch";
 /// The `CodeActionTriggerKind` of a request that nobody made.
 const AUTOMATIC: u8 = 2;
 
+/// A program's word for rules that hold for some arguments alone.
+const CONDITIONAL: &str = "conditional";
+
 /// The argument of the command.
 #[derive(Debug, Serialize, Deserialize)]
 struct Switch {
@@ -44,7 +47,7 @@ pub(super) fn actions(id: u64) -> Vec<Value> {
 fn of_program(id: u64, message: &SwitchedMessage) -> Vec<Value> {
     let SwitchedMessage { program, pid, calls, rule, .. } = message;
     let calls = if *calls == 1 { "this call" } else { &format!("{calls} calls of this message") };
-    let now = rule.as_ref().map_or(String::new(), |rule| format!(" (now {rule})"));
+    let now = rule.as_ref().map_or(String::new(), |rule| format!(" (now {})", words(rule)));
     let action = |title: String, rule: &str| {
         let switch = Switch { pid: *pid, id: format!("{id:016x}"), rule: rule.to_owned() };
         let command = json!({ "title": title, "command": COMMAND, "arguments": [switch] });
@@ -71,6 +74,36 @@ pub(super) fn execute(arguments: &[Value]) -> Result<String, String> {
         _ => return Err(wrong()),
     };
     let SwitchedMessage { program, rule, .. } = remote::set_rule(pid, number, setting)?;
-    let rule = rule.map_or("without a rule".to_owned(), |rule| format!("now {rule}"));
+    let rule = rule.map_or("without a rule".to_owned(), |rule| format!("now {}", words(&rule)));
     Ok(format!("#{number:016x} in {program} is {rule}"))
+}
+
+/// A program's words for its rule, if they are those of one: the program may say anything.
+fn words(rule: &str) -> String {
+    if rule == CONDITIONAL {
+        return rule.to_owned();
+    }
+    let others = rule.strip_suffix(CONDITIONAL).and_then(|rest| rest.strip_suffix(','));
+    let Ok(setting) = SiteSetting::parse(others.unwrap_or(rule)) else {
+        return "by a rule that is none".to_owned();
+    };
+    others.map_or(setting.to_string(), |_| format!("{setting},{CONDITIONAL}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_a_program_are_those_of_rules() {
+        for rule in ["on", "off", "on,text", "limit:10/s", "conditional", "on,conditional"] {
+            assert_eq!(words(rule), rule);
+        }
+        for other in
+            ["", "[Fix it](command:run)", "on [a](b)", "conditional [a](b)", "[a](b),conditional"]
+        {
+            assert_eq!(words(other), "by a rule that is none", "{other:?}");
+        }
+        assert_eq!(words("on\n"), "on");
+    }
 }
