@@ -98,6 +98,9 @@ fn a_call_and_a_group_are_switched_from_the_page() {
     let pid = program.0.id();
     browser.wait_for(&format!("{shown}.includes('(pid {pid})')"));
     browser.wait_for(&format!("{shown}.includes('this call: no rule')"));
+    // The face of the call is the program's word, and not the log's.
+    browser.wait_for(&format!("{shown}.includes('switched by hand %d at ')"));
+    browser.wait_for(&format!("/view.switches\\.rs:[0-9]+/.test({shown})"));
     let click = |browser: &mut Browser, word: &str| {
         browser.eval(&format!(
             "document.querySelector('#detail .switches [data-word=\"{word}\"]').scrollIntoView()"

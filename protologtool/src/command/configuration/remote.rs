@@ -33,6 +33,10 @@ pub(crate) struct SwitchedMessage {
     pub(crate) calls: u64,
     /// The effect of rules on the first one, in the words of a rule.
     pub(crate) rule: Option<String>,
+    /// The text and the place of the first one, as the program says.
+    pub(crate) template: String,
+    pub(crate) file: String,
+    pub(crate) line: u32,
     pub(crate) group: String,
     /// From which level on sessions record the group, and from which on it is printed, or `OFF`.
     pub(crate) trace: &'static str,
@@ -76,9 +80,8 @@ fn look(program: &mut Program, id: u64) -> Result<Option<SwitchedMessage>, Error
         Err(Error::Refused { .. }) => return Ok(None),
         found => found?,
     };
-    let Some(Site { group, rule, .. }) = sites.into_iter().find(|site| site.id == id) else {
-        return Ok(None);
-    };
+    let Some(site) = sites.into_iter().find(|site| site.id == id) else { return Ok(None) };
+    let Site { group, rule, template, file, line, .. } = site;
     let groups = program.groups()?;
     let word = groups.iter().find(|it| it.name == group).map_or(0, |it| it.word);
     Ok(Some(SwitchedMessage {
@@ -86,6 +89,9 @@ fn look(program: &mut Program, id: u64) -> Result<Option<SwitchedMessage>, Error
         pid: program.pid,
         calls,
         rule,
+        template,
+        file,
+        line,
         group,
         trace: least(switch::trace_levels(word)),
         text: least(switch::text_levels(word)),

@@ -1,6 +1,7 @@
 // The switches of a chosen message in the program that logs it, if that runs: its calls, and its
 // group. The server asks the program (switching.rs); a trace tells nothing of that, and the process
-// id in it may be another program's by now.
+// id in it may be another program's by now. So the text and the place beside the buttons are the
+// program's: a trace may give an id any text.
 
 /** Milliseconds for which an answer is taken for the state of a program. */
 const FRESH_STATE = 2000;
@@ -79,6 +80,7 @@ class Switches {
     }, word);
     box.replaceChildren(
       element("h3", {}, visible(`Now in ${state.program}`)),
+      element("p", {}, element("code", {}, visible(state.template)), visible(` at ${state.file}:${state.line}`)),
       element("p", {}, `${calls}: ${state.rule === null ? "no rule" : visible(state.rule)} `, button("on", "Enable", "Record it, whatever its group records"),
         button("off", "Disable", "Neither record nor print it"), ...state.rule === null ? [] : [button("default", "Take back", "As its group, without a rule")]),
       element("p", {}, `group ${visible(shortName(state.group))} from: `, ...LEVEL_WORDS.map(level)));
