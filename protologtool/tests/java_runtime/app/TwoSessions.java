@@ -25,16 +25,16 @@ public final class TwoSessions {
 
     public static void main(String[] args) throws Exception {
         Path directory = Path.of(args[0]);
-        Session.Builder whole = Session.builder().file(directory.resolve("whole.pftrace")).enableAll().bufferBytes(1 << 20);
+        Session.Builder whole = Session.builder().file(directory.resolve("whole.pftrace")).enableAll().bufferBytes(1 << 20).maxStringBytes(4096);
         try (Session session = whole.waitAtMost(Duration.ofSeconds(60)).start()) {
             log(0);
             Session.Builder ring = Session.builder().file(directory.resolve("ring.pftrace")).enableAll();
             try (Span around = ProtoLog.span(NET, "around the start");
-                    Session other = ring.keepNewest().bufferBytes(64 << 10).start()) {
+                    Session other = ring.keepNewest().bufferBytes(256 << 10).maxStringBytes(4096).start()) {
                 log(1);
                 onThreads(args[1].equals("virtual"));
             }
-            log(99);
+            log(98);
         }
     }
 
@@ -42,7 +42,7 @@ public final class TwoSessions {
         ExecutorService threads = isVirtual ? (ExecutorService) Executors.class.getMethod("newVirtualThreadPerTaskExecutor").invoke(null)
                 : Executors.newFixedThreadPool(4);
         List<Future<?>> all = new ArrayList<>();
-        for (int round = 2; round < 26; round++) {
+        for (int round = 2; round < 98; round++) {
             int number = round;
             all.add(threads.submit(() -> log(number)));
         }
@@ -65,7 +65,7 @@ public final class TwoSessions {
                 }
             }
             // Longer than a chunk.
-            ProtoLog.i(DISK, "%d: %s", round, "long ".repeat(2000));
+            ProtoLog.i(DISK, "%d: %s%s", round, "long ".repeat(800), "text ".repeat(800));
         }
     }
 }
