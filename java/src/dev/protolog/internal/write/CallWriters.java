@@ -91,7 +91,7 @@ final class CallWriters {
         borrowed = NONE;
     }
 
-    /** The same after an error, if there is anything; a second one leaves it to the next message. */
+    /** The same after an error. If there is another one, the next message does it. */
     void releaseRest() {
         if (borrowed != NONE) {
             try {
