@@ -52,7 +52,7 @@ file that another program truncated while it was written: the hole of zeros is s
 With --follow, FILE may be the name that a session with segments was given, one of its segments, or a recording of a process that runs: \
 what was overwritten there between two looks (five a second) is shown as lost. If the process of a trace dies, what did not reach the trace is shown, too.
 
-Several traces, and those in a directory, are shown as one, as `merge` makes it: messages that several have are shown once.
+Several traces, and those in a directory, are shown as one, as `merge` makes it: messages that several have are shown once. With --follow each is shown as it grows, and so are these.
 
 On a terminal, a program shows what is longer than a screen: that of PROTOLOG_PAGER or PAGER, or less. To quit it ends the reading. Tags \
 and locations are links to those sources that are found from --source-root, which terminals open by a click.
