@@ -15,14 +15,7 @@
 //! | requests | 0, or the number of the message's request, from 1 |
 //! | rates | 0, or the number of the rate at which the message was kept by sampling, from 1 |
 //!
-//! A span has, in this order:
-//!
-//! - its begin since that of the span before, zigzag; for the first span, since the first item
-//! - its duration plus one; without an end 0, then the most that it took plus one, or 0 if nothing
-//!   is known
-//! - its thread and its depth
-//! - the texts of its name and target
-//! - the number of its fields, with the texts of their names and values
+//! [`SpanColumn`] says what a span has.
 //!
 //! All numbers are varints. A code is `2 * index` of a text, or `2 * zigzag + 1` of an integer that
 //! is printed as it is.
@@ -34,6 +27,7 @@
 
 mod numbered;
 mod sampling;
+mod spans;
 mod template;
 mod values;
 
@@ -47,6 +41,7 @@ use protolog_reader::{
     Values,
 };
 use serde_json::{Value, json};
+use spans::SpanColumn;
 use std::fmt;
 use template::{take_apart, verb_letter};
 use values::{Texts, varint, zigzag};
@@ -146,9 +141,7 @@ struct Columns<'a> {
     texts: Texts,
     requests: NumberedColumn<&'a str>,
     rates: NumberedColumn<Rate>,
-    slices: Vec<u8>,
-    slice_count: u64,
-    last_slice: i64,
+    spans: SpanColumn,
     /// By id, and by their place in memory: one id may stand for several.
     messages: HashMap<(u64, usize), usize>,
     parsed: Vec<PageMessage>,
@@ -214,9 +207,7 @@ impl<'a> Columns<'a> {
             texts: Texts::default(),
             requests: NumberedColumn::default(),
             rates: NumberedColumn::default(),
-            slices: Vec::new(),
-            slice_count: 0,
-            last_slice: 0,
+            spans: SpanColumn::default(),
             messages: HashMap::new(),
             parsed: Vec::new(),
             groups: Vec::new(),
@@ -319,33 +310,7 @@ impl<'a> Columns<'a> {
     fn slice(&mut self, slice: &'a SpanSlice) {
         let since = slice.begin.saturating_sub(*self.start.get_or_insert(slice.begin));
         let thread = self.thread(self.log.thread_of_slice(slice));
-        let above_zero = |ns: Option<i64>| ns.map_or(0, |ns| (ns.max(0) as u64).saturating_add(1));
-        let (name, target) = (self.texts.index(&slice.name), self.texts.index(&slice.target));
-        let since_last = zigzag(since.wrapping_sub(self.last_slice));
-        let duration = above_zero(slice.duration());
-        varint(&mut self.slices, since_last);
-        varint(&mut self.slices, duration);
-        if duration == 0 {
-            varint(&mut self.slices, above_zero(slice.longest()));
-        }
-        for number in [thread, slice.depth.into(), name, target] {
-            varint(&mut self.slices, number);
-        }
-        varint(&mut self.slices, slice.number().unwrap_or(0));
-        let times = slice.busy().zip(slice.age());
-        varint(&mut self.slices, times.map_or(0, |(busy, _)| busy.saturating_add(1)));
-        if let Some((_, age)) = times {
-            varint(&mut self.slices, age);
-        }
-        varint(&mut self.slices, slice.args.len() as u64);
-        for arg in &slice.args {
-            for text in [&*arg.name, &*arg.value] {
-                let index = self.texts.index(text);
-                varint(&mut self.slices, index);
-            }
-        }
-        self.last_slice = since;
-        self.slice_count += 1;
+        self.spans.push(slice, since, thread, &mut self.texts);
     }
 
     /// The index of the message of these values.
@@ -428,9 +393,9 @@ impl<'a> Columns<'a> {
 
     /// Looks whether the columns so far fit, before they take more memory.
     fn check_size(&self, most: u64) -> Result<(), TooMuch> {
-        let Self { times, heads, threads, args, texts, slices, .. } = self;
+        let Self { times, heads, threads, args, texts, spans, .. } = self;
         let (requests, rates) = (self.requests.bytes(), self.rates.bytes());
-        let parts = [times, heads, threads, args, texts.bytes(), slices, requests, rates];
+        let parts = [times, heads, threads, args, texts.bytes(), spans.bytes(), requests, rates];
         let size: u64 = parts.into_iter().map(|part| part.len() as u64).sum();
         if size > most { Err(TooMuch::Bytes) } else { Ok(()) }
     }
@@ -445,7 +410,7 @@ impl<'a> Columns<'a> {
             "switches": live == Live::Served(true),
             "items": self.items,
             "texts": self.texts.count(),
-            "slices": self.slice_count,
+            "slices": self.spans.count(),
             "start": self.start.unwrap_or(0).to_string(),
             "wall": wall,
             "messages": messages,
@@ -460,11 +425,10 @@ impl<'a> Columns<'a> {
             "passed": sampling::passed_over(self.log),
         });
         let meta = meta.to_string().into_bytes();
-        let texts = self.texts.bytes();
+        let (texts, spans) = (self.texts.bytes(), self.spans.bytes());
         let (requests, rates) = (self.requests.bytes(), self.rates.bytes());
         let (times, heads, threads) = (&self.times, &self.heads, &self.threads);
-        let parts =
-            [&meta, times, heads, threads, &self.args, texts, &self.slices, requests, rates];
+        let parts = [&meta, times, heads, threads, &self.args, texts, spans, requests, rates];
         let mut all = Vec::with_capacity(parts.iter().map(|part| part.len() + 4).sum());
         for part in parts {
             all.extend((part.len() as u32).to_le_bytes());
