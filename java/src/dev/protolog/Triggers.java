@@ -80,6 +80,8 @@ public final class Triggers {
      * Fires at each message that {@code text} names: the template as in the source, or a selector
      * as in settings of single calls: {@code #} and an id, a place in the sources ({@code
      * Main.java:12}), or {@code net and "retry" and warn}. The cause is the text.
+     *
+     * @throws IllegalArgumentException if it has a condition on an argument
      */
     public Triggers onMessage(String text) {
         return on(text, CauseCondition.ofMessages(NamedMessages.of(text)));

@@ -232,6 +232,13 @@ final class TriggersTest {
         } catch (IllegalStateException e) {
             check("it says why", e.getMessage().contains("keepFirst"), true);
         }
+        try {
+            to(directory).onMessage("CABLE and arg1 == 42");
+            check("a condition on an argument", "accepted", "");
+        } catch (IllegalArgumentException e) {
+            check("it says why", e.getMessage(), "onMessage takes no condition on an argument: `CABLE and arg1 == 42`;"
+                    + " name calls, or write a text of a template in quotation marks");
+        }
     }
 
     private static void log(int times) {

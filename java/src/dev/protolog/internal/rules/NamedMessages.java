@@ -2,6 +2,7 @@ package dev.protolog.internal.rules;
 
 import dev.protolog.LogLevel;
 import dev.protolog.internal.dictionary.Dictionaries;
+import dev.protolog.internal.text.Controls;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -27,14 +28,23 @@ public final class NamedMessages {
         this.selector = selector;
     }
 
+    /**
+     * Those that a template or a selector names.
+     *
+     * @throws IllegalArgumentException if it asks for arguments, which nobody looks at here
+     */
     public static NamedMessages of(String text) {
+        Selector read;
         try {
-            Selector read = Selector.parse(text);
-            // Nobody looks at arguments here.
-            return new NamedMessages(text, read.isByArguments() ? null : read);
+            read = Selector.parse(text);
         } catch (SelectorException e) {
             return new NamedMessages(text, null);
         }
+        if (read.isByArguments()) {
+            throw new IllegalArgumentException("onMessage takes no condition on an argument: `" + Controls.escaped(text)
+                    + "`; name calls, or write a text of a template in quotation marks");
+        }
+        return new NamedMessages(text, read);
     }
 
     /** True if a message is one; {@code template} is null where a dictionary has it. */
