@@ -11,8 +11,10 @@ use protolog_reader::{Rendering, Trace as TraceFile};
 use protolog_rt::{Builder, Error, Init, Level, ProtoLogGroup, Session, i, stop_on_signals};
 use protolog_testkit::{TempDir, temp_dir, temp_dir_for_sockets};
 use std::cell::Cell;
+use std::io::{Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -411,7 +413,8 @@ fn a_signal_completes_the_trace_of_a_worker() {
     assert_eq!(texts(&of_child(&dir, pid)), ["worker 0"]);
 }
 
-/// Another user makes what has the names of children to come, where everybody may make files.
+/// Another user makes what has the name of a child to come, where everybody may make files. The
+/// child's name is known only once it runs, so it waits for the link before its first message.
 #[test]
 fn a_name_that_others_have_costs_no_messages() {
     if !has_process_of_its_own("a_name_that_others_have_costs_no_messages") {
@@ -421,18 +424,18 @@ fn a_name_that_others_have_costs_no_messages() {
     let precious = dir.path().join("precious");
     std::fs::write(&precious, "precious").expect("write a file");
     let session = follower(&dir).start().expect("start");
-    let own = std::process::id() as libc::pid_t;
-    for pid in own + 1..own + 5000 {
-        std::os::unix::fs::symlink(&precious, of_child(&dir, pid)).expect("make a link");
-    }
+    let (mut linked, mut gate) = UnixStream::pair().expect("a pair of sockets");
     let pid = spawn(fork, || {
+        gate.read_exact(&mut [0]).expect("the parent's word");
         i!(Log::Net, "worker %d", 0);
         session.flush().is_ok()
     });
+    std::os::unix::fs::symlink(&precious, of_child(&dir, pid)).expect("make a link");
+    linked.write_all(&[1]).expect("let the child go on");
     wait(pid);
     session.stop().expect("stop");
     assert_eq!(std::fs::read(&precious).expect("read it"), b"precious");
-    assert!(of_child(&dir, pid).is_symlink(), "{pid} is not among the 5,000 behind {own}");
+    assert!(of_child(&dir, pid).is_symlink(), "the link is gone");
     let begin = format!("app-{pid}-");
     let names: Vec<_> = names(&dir).into_iter().filter(|name| name.starts_with(&begin)).collect();
     let [name] = &names[..] else { panic!("{names:?}") };
