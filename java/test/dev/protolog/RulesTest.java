@@ -80,6 +80,7 @@ final class RulesTest {
             ProtoLogImpl.d(Group.WIRE, LOST, 1, 1L);
             check("as before any rule", messages(session), 2L);
             check("the guard, too", ProtoLogImpl.isEnabled(Group.WIRE, LogLevel.DEBUG), false);
+            check("no rule stays", Rules.held().size(), 0);
             clear();
         }
     }

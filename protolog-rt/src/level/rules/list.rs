@@ -1,11 +1,15 @@
 //! The list of rules: which of them stay when another one comes.
 //!
 //! Invariants: at most [`MAX_RULES`], the oldest first; no part of a rule stays that a later one of
-//! its source and selector replaces; rules that groups declare go last.
+//! its source and selector replaces; rules that groups declare go last. `*=default`
+//! leaves no rule, which it would only have to end, along with what a later group declares.
 
 use super::Rule;
 use crate::level::source::SettingSource;
 use protolog_core::control::site_rule::SiteSetting;
+
+/// The selector of all calls: a rule that ends others leaves none of them anything to do.
+const ALL_CALLS: &str = "*";
 
 /// Maximum number of rules; beyond it, the oldest are dropped.
 pub(super) const MAX_RULES: usize = 256;
@@ -16,6 +20,9 @@ pub(super) fn add(all: &mut Vec<Rule>, new: Rule) {
     let is_empty = |rule: &Rule| !acts(rule);
     let is_same = |old: &Rule| old.selector == new.selector;
     if new.setting.resets {
+        if &*new.selector == ALL_CALLS {
+            all.clear();
+        }
         // One that only ends others is no rule to end: it holds after the second request, too.
         let has_ended = all.iter().any(|old| is_same(old) && !is_empty(old));
         all.retain(|old| !is_same(old));
@@ -64,6 +71,20 @@ mod tests {
         add(&mut all, rule("\"x\"", "default"));
         assert_eq!(all, [rule("net", "off"), rule("\"x\"", "default")]);
         add(&mut all, rule("net", "default"));
+        assert_eq!(all, []);
+    }
+
+    #[test]
+    fn a_reset_of_all_calls_ends_all_rules() {
+        let mut all = Vec::new();
+        for new in [rule("net", "on"), rule("\"x\"", "default"), rule("disk", "sample:1/2")] {
+            add(&mut all, new);
+        }
+        assert_eq!(all.len(), 3);
+        add(&mut all, rule("*", "default,limit:1/s"));
+        assert_eq!(all, [rule("*", "default,limit:1/s")]);
+        add(&mut all, rule("net", "on"));
+        add(&mut all, rule("*", "default"));
         assert_eq!(all, []);
     }
 

@@ -8,6 +8,8 @@ import java.util.List;
 public record Rule(Selector selector, SiteSetting setting, GroupSettings.Source source) {
     /** The most rules that are kept; beyond it, the oldest are dropped. */
     static final int MAX = 256;
+    /** The selector of all calls: a rule that ends others leaves none of them anything to do. */
+    private static final String ALL_CALLS = "*";
 
     public static Rule of(SiteRules.Item item, GroupSettings.Source source) {
         return new Rule(item.selector(), item.setting(), source);
@@ -74,6 +76,9 @@ public record Rule(Selector selector, SiteSetting setting, GroupSettings.Source 
      */
     static void add(List<Rule> all, Rule added) {
         if (added.setting.resets()) {
+            if (added.selector.text().equals(ALL_CALLS)) {
+                all.clear();
+            }
             // One that only ends others is no rule to end: it holds after the second request, too.
             boolean hasEnded = all.stream().anyMatch(old -> old.isOfSame(added) && old.setting.acts());
             all.removeIf(old -> old.isOfSame(added));
