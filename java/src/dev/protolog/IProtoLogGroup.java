@@ -57,6 +57,27 @@ public interface IProtoLogGroup {
     }
 
     /**
+     * The rate at which messages are kept, as {@code 1/100}, {@code 0.5%} or {@code 1/512KiB}; null
+     * for all of them. It is a rule {@code site group NAME=sample:RATE} before all others, so
+     * whoever says otherwise is right, and messages of WARN and worse are kept.
+     *
+     * <p>Not Android's: its groups declare none.
+     */
+    default String getSample() {
+        return null;
+    }
+
+    /**
+     * The most messages of all calls together, as {@code 100/s} or {@code 100/s burst 500}; null
+     * for no limit. It is a rule {@code site group NAME=group-limit:LIMIT} before all others.
+     *
+     * <p>Not Android's: its groups declare none.
+     */
+    default String getLimit() {
+        return null;
+    }
+
+    /**
      * A number of the application's own. Traces identify groups by their full name instead, so that
      * duplicates do no harm.
      */

@@ -77,6 +77,7 @@ public final class SelfTest {
         RulesTest.run();
         ByteLimitTest.run(vectors);
         SamplingTest.run();
+        DeclaredRulesTest.run();
         TriggersTest.run();
         PinnedTest.run(vectors);
         SpanNameTest.run(vectors);

@@ -24,6 +24,8 @@ public final class GroupSettings {
     public enum Source {
         /** The configuration file: its settings are replaced when it changes. */
         CONFIG_FILE,
+        /** A group, as it declares itself. */
+        GROUP,
         /** Operators, the state file, the variable: these stay. */
         OTHER
     }

@@ -249,7 +249,7 @@ public final class Groups {
             round = rounds;
         }
         GroupAnswers answers = GroupAnswers.of(group);
-        registrar.prepare(group);
+        registrar.prepare(group, answers.fullName());
         synchronized (ALL) {
             for (GroupState known : ALL) {
                 if (known.refersTo(group)) {

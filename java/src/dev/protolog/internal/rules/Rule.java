@@ -6,7 +6,10 @@ import java.util.List;
 
 /** A rule: the calls that a selector takes, what becomes of them, and where it comes from. */
 public record Rule(Selector selector, SiteSetting setting, GroupSettings.Source source) {
-    /** The most rules that are kept; beyond it, the oldest are dropped. */
+    /**
+     * The most rules that are kept; beyond it, the oldest are dropped, those that groups declare
+     * last.
+     */
     static final int MAX = 256;
     /** The selector of all calls: a rule that ends others leaves none of them anything to do. */
     private static final String ALL_CALLS = "*";
@@ -91,7 +94,8 @@ public record Rule(Selector selector, SiteSetting setting, GroupSettings.Source 
                 ? new Rule(old.selector, old.setting.before(added.setting), old.source) : old);
         all.removeIf(old -> !old.setting.resets() && !old.setting.acts());
         if (all.size() >= MAX) {
-            all.remove(0);
+            // Those that groups declare go last.
+            all.remove(all.stream().filter(old -> old.source != GroupSettings.Source.GROUP).findFirst().orElse(all.get(0)));
         }
         all.add(added);
         dropIdle(all);

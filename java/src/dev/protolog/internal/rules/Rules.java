@@ -1,5 +1,6 @@
 package dev.protolog.internal.rules;
 
+import dev.protolog.IProtoLogGroup;
 import dev.protolog.LogLevel;
 import dev.protolog.internal.dictionary.Dictionaries;
 import dev.protolog.internal.dictionary.KnownGroups;
@@ -45,6 +46,22 @@ public final class Rules {
         added.forEach(rule -> Rule.add(all, rule));
         set(all);
         return true;
+    }
+
+    /**
+     * Adds what a group declares that is about to be registered. No lock is held. Other groups are
+     * not concerned.
+     */
+    public static void declare(IProtoLogGroup group, String fullName) {
+        SiteSetting declared = DeclaredRules.of(group, fullName);
+        if (declared != null) {
+            synchronized (Rules.class) {
+                List<Rule> all = DeclaredRules.with(applied.rules, fullName, declared);
+                if (all != null) {
+                    set(all);
+                }
+            }
+        }
     }
 
     /** Compares the calls of dictionaries that have come with the rules. */

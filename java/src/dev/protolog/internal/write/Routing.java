@@ -171,9 +171,10 @@ public final class Routing {
     /** Has a group's messages and sessions known before its first message. */
     private static final class Registration implements Registrar {
         @Override
-        public void prepare(IProtoLogGroup group) {
+        public void prepare(IProtoLogGroup group, String fullName) {
             Dictionaries.addLoader(group.getClass().getClassLoader());
             Rules.addKnown();
+            Rules.declare(group, fullName);
         }
 
         @Override
