@@ -43,7 +43,9 @@ pub fn span(input: TokenStream) -> TokenStream {
 ///   build their code;
 /// - `log_to_text = true`: prints the group on standard error from the start;
 /// - `sample = "1/100"`: keeps one of 100 messages by chance, but all of WARN and worse, as a rule
-///   `site group NAME=sample:1/100` before all others would.
+///   `site group NAME=sample:1/100` before all others would;
+/// - `limit = "100/s burst 500"`: lets at most 100 messages of all its calls together pass in a
+///   second, and 500 at once, as `site group NAME=group-limit:100/s:500` would. Others are counted.
 ///
 /// On the enum, `#[protolog(crate = path)]` names `protolog_rt` where it is known by another path.
 #[proc_macro_derive(ProtoLogGroup, attributes(protolog))]

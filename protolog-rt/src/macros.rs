@@ -276,7 +276,7 @@ macro_rules! __group_enum {
     ($enum:ident; $(
         $(#[$condition:meta])?
         $variant:ident, $index:expr, $name:literal, $tag:literal, $enabled:expr, $text:expr,
-        $($sample:literal,)?;
+        $($sample:literal,)? $(limit $limit:literal,)?;
     )*) => {
         const _: () = {
             const COUNT: $crate::__private::usize = [$( $(#[$condition])? $name ),*].len();
@@ -286,7 +286,7 @@ macro_rules! __group_enum {
                     $crate::__private::full_name_len(::core::module_path!(), ::core::concat!($name, $tag))
                 }>(::core::module_path!(), ::core::concat!($name, $tag));
                 $crate::__private::GroupDef::new($crate::__private::utf8(NAME_TAG), $tag.len(), INDEX as $crate::__private::u16, $enabled, $text)
-                    $(.sampled($sample))?
+                    $(.sampled($sample))? $(.limited($limit))?
             } ),*];
             static PAGE: $crate::__private::SwitchPage = $crate::__private::SwitchPage::new(&DEFS);
             static SET: $crate::__private::GroupSet = $crate::__private::GroupSet::new(&PAGE, &GROUPS);

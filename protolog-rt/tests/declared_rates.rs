@@ -68,9 +68,9 @@ fn rates_without_a_place_are_said() {
     assert!(output.status.success(), "{stderr}");
     let lines: Vec<&str> = stderr.lines().filter(|line| line.contains("as declared")).collect();
     let expected = [
-        "protolog: 8 groups are not sampled as declared, `declared_rates::Late::A` among them: a program keeps 256 rules",
-        "protolog: 8 groups are not sampled as declared, `declared_rates::Later::A` among them: a program keeps 256 rules",
-        "operator: 16 groups are not sampled as declared: a program keeps 256 rules",
+        "protolog: 8 groups are not sampled or limited as declared, `declared_rates::Late::A` among them: a program keeps 256 rules",
+        "protolog: 8 groups are not sampled or limited as declared, `declared_rates::Later::A` among them: a program keeps 256 rules",
+        "operator: 16 groups are not sampled or limited as declared: a program keeps 256 rules",
     ];
     assert_eq!(lines, expected);
     assert_eq!(stderr.lines().filter(|line| *line == HELP).count(), 2);

@@ -4,10 +4,13 @@
 mod common;
 
 use common::lock_sessions;
+use protolog_control::{Program, Rule};
+use protolog_core::control::protocol::Request;
 use protolog_reader::{Item, Log, LossReason, Rendering, Trace};
+use protolog_rt::control::serve_in;
 use protolog_rt::dynamic::{self, Arg};
 use protolog_rt::{Builder, Error, Level, LossCause, ProtoLogGroup, Session, Summary, d, i, w};
-use protolog_testkit::{run, temp_dir};
+use protolog_testkit::{run, temp_dir_for_sockets as temp_dir};
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,6 +28,17 @@ enum Limits {
 #[derive(ProtoLogGroup)]
 enum AtRunTime {
     Run,
+}
+
+#[derive(ProtoLogGroup)]
+enum Declared {
+    #[protolog(limit = "1/h burst 20")]
+    Few,
+    #[protolog(sample = "1/2", limit = r"1/h:5")]
+    Both,
+    #[protolog(limit = "1/h")]
+    Other,
+    Plain,
 }
 
 const LIMITED: LossReason = LossReason::Reported(LossCause::Limited);
@@ -214,6 +228,55 @@ fn the_rate_holds_over_time() {
     // Many more than the burst. A thread that seldom runs, on a busy machine, misses tokens.
     assert!(summary.messages >= 30, "{} in {took:?}", summary.messages);
     assert!(limited(&summary) > 0);
+}
+
+/// All calls of the group together, WARN and worse too; a session's rule and an operator's say
+/// otherwise.
+#[test]
+fn a_group_declares_its_limit() {
+    let _lock = lock_sessions();
+    let dir = temp_dir();
+    let path = dir.path().join("a.pftrace");
+    let log = || {
+        for number in 0..100 {
+            d!(Declared::Few, "few %d", number);
+            w!(Declared::Few, "few warnings %d", number);
+            d!(Declared::Both, "both %d", number);
+            d!(Declared::Other, "other %d", number);
+            d!(Declared::Plain, "plain %d", number);
+        }
+    };
+    let session = builder(&path).group_limit("Declared::Other", "1/h burst 50").start();
+    let session = session.expect("start");
+    log();
+    let summary = session.stop().expect("stop");
+    assert_eq!(summary.messages, 20 + 5 + 50 + 100);
+    let passed_over: u64 = summary.passed_over.iter().map(|it| it.count).sum();
+    assert!((20..80).contains(&passed_over), "sampled before it is limited: {passed_over}");
+    assert_eq!(limited(&summary), 180 + (100 - passed_over - 5) + 50);
+    let server = serve_in(dir.path().join("run")).expect("listen");
+    let mut operator = Program::connect(server.path()).expect("connect");
+    let rules = operator.rules().expect("an answer").expect("rules").rules;
+    let rule = |rule: &Rule| format!("{} {}", rule.words, rule.selector);
+    let mut rules: Vec<_> = rules.iter().map(rule).filter(|it| it.contains("Declared")).collect();
+    rules.sort();
+    let expected = [
+        "group-limit:1/h group limits::Declared::Other",
+        "group-limit:1/h:20 group limits::Declared::Few",
+        "group-limit:1/h:5,sample:1/2 group limits::Declared::Both",
+        "group-limit:1/h:50 Declared::Other",
+    ];
+    assert_eq!(rules, expected);
+    for rule in ["group limits::Declared::Few=default", "Declared::Both=nogroup-limit,nosample"] {
+        operator.request(&Request::Set(&format!("site {rule}"))).expect("an answer");
+    }
+    let session = builder(&path).start().expect("start");
+    log();
+    let summary = session.stop().expect("stop");
+    assert_eq!((summary.messages, limited(&summary)), (200 + 100 + 100, 100));
+    for rule in ["Both", "Other"] {
+        operator.request(&Request::Set(&format!("site Declared::{rule}=default"))).expect("done");
+    }
 }
 
 #[test]

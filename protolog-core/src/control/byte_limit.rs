@@ -12,7 +12,7 @@
 //! nanoseconds. `testdata/byte_limits.tsv` has limits.
 
 use super::bytes::{bytes, write_bytes};
-use super::limit::{Unit, parted};
+use super::limit::{Unit, parted, split};
 use core::fmt;
 
 /// The most bytes of a limit, and of a burst.
@@ -35,11 +35,11 @@ pub struct ByteLimit {
 impl ByteLimit {
     /// Parses a limit; none if the text is none.
     pub fn parse(text: &str) -> Option<Self> {
-        let (rate, burst) = parted(text);
-        let (count, unit) = rate.split_once('/')?;
+        let (rate, burst) = parted(text.as_bytes());
+        let (count, unit) = split(rate, b"/")?;
         let count = number(count)?;
         let burst = burst.map_or(Some(count), number)?;
-        let limit = Self { count, unit: Unit::parse(unit.trim_ascii())?, burst };
+        let limit = Self { count, unit: Unit::parse(unit)?, burst };
         Some(limit).filter(|limit| limit.nanos(burst) <= MAX_NANOS)
     }
 
@@ -67,8 +67,8 @@ impl ByteLimit {
     }
 }
 
-fn number(text: &str) -> Option<u64> {
-    bytes(text.trim_ascii().as_bytes()).filter(|bytes| (1..=MAX).contains(bytes))
+fn number(text: &[u8]) -> Option<u64> {
+    bytes(text.trim_ascii()).filter(|bytes| (1..=MAX).contains(bytes))
 }
 
 impl fmt::Display for ByteLimit {

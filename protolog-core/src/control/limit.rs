@@ -38,12 +38,18 @@ pub(super) enum Unit {
 
 impl Limit {
     /// Parses a limit; none if the text is none.
-    pub fn parse(text: &str) -> Option<Self> {
-        let (rate, burst) = parted(text);
-        let (count, unit) = rate.split_once('/')?;
-        let count = number(count)?;
-        let burst = burst.map_or(Some(count), number)?;
-        Some(Self { count, unit: Unit::parse(unit.trim_ascii())?, burst })
+    pub const fn parse(text: &str) -> Option<Self> {
+        let (rate, burst) = parted(text.as_bytes());
+        let Some((count, unit)) = split(rate, b"/") else { return None };
+        let (Some(count), Some(unit)) = (number(count), Unit::parse(unit)) else { return None };
+        let burst = match burst {
+            Some(burst) => number(burst),
+            None => Some(count),
+        };
+        match burst {
+            Some(burst) => Some(Self { count, unit, burst }),
+            None => None,
+        }
     }
 
     /// Returns the number of messages that may come at once.
@@ -58,28 +64,67 @@ impl Limit {
 }
 
 /// The part before `:` or ` burst `, and the one behind it.
-pub(super) fn parted(text: &str) -> (&str, Option<&str>) {
-    let parts = text.split_once(':').or_else(|| text.split_once(" burst "));
-    parts.map_or((text, None), |(rate, burst)| (rate, Some(burst)))
+pub(super) const fn parted(text: &[u8]) -> (&[u8], Option<&[u8]>) {
+    let parts = match split(text, b":") {
+        None => split(text, b" burst "),
+        parts => parts,
+    };
+    match parts {
+        Some((rate, burst)) => (rate, Some(burst)),
+        None => (text, None),
+    }
 }
 
-fn number(text: &str) -> Option<u32> {
+/// The text before the first `separator`, and the one behind it.
+pub(super) const fn split<'a>(text: &'a [u8], separator: &[u8]) -> Option<(&'a [u8], &'a [u8])> {
+    let mut at = 0;
+    while at + separator.len() <= text.len() {
+        let (before, rest) = text.split_at(at);
+        let (found, behind) = rest.split_at(separator.len());
+        if is_equal(found, separator) {
+            return Some((before, behind));
+        }
+        at += 1;
+    }
+    None
+}
+
+/// As `==`, which Rust 1.85 does not have in constants.
+const fn is_equal(one: &[u8], other: &[u8]) -> bool {
+    let mut at = 0;
+    while at < one.len() && at < other.len() && one[at] == other[at] {
+        at += 1;
+    }
+    at == one.len() && at == other.len()
+}
+
+const fn number(text: &[u8]) -> Option<u32> {
     let text = text.trim_ascii();
-    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    is_number.then(|| text.parse().ok()).flatten().filter(|number| (1..=MAX).contains(number))
+    let (mut at, mut number) = (0, 0);
+    while at < text.len() && text[at].is_ascii_digit() && number <= MAX {
+        number = number * 10 + (text[at] - b'0') as u32;
+        at += 1;
+    }
+    if at < text.len() || number == 0 || number > MAX { None } else { Some(number) }
 }
 
 impl Unit {
-    pub(super) fn parse(text: &str) -> Option<Self> {
-        let is = |names: &[&str]| names.iter().any(|name| text.eq_ignore_ascii_case(name));
-        if is(&["s", "sec", "second"]) {
-            Some(Self::Second)
-        } else if is(&["m", "min", "minute"]) {
-            Some(Self::Minute)
-        } else if is(&["h", "hour"]) {
-            Some(Self::Hour)
-        } else {
-            None
+    pub(super) const fn parse(text: &[u8]) -> Option<Self> {
+        let text = text.trim_ascii();
+        let mut small = [0; 6];
+        if text.len() > small.len() {
+            return None;
+        }
+        let mut at = 0;
+        while at < text.len() {
+            small[at] = text[at].to_ascii_lowercase();
+            at += 1;
+        }
+        match small.split_at(at).0 {
+            b"s" | b"sec" | b"second" => Some(Self::Second),
+            b"m" | b"min" | b"minute" => Some(Self::Minute),
+            b"h" | b"hour" => Some(Self::Hour),
+            _ => None,
         }
     }
 

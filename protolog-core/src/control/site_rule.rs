@@ -120,6 +120,16 @@ impl<'a> Iterator for SiteRules<'a> {
 }
 
 impl SiteSetting {
+    /// That of a rule that says nothing.
+    pub const NONE: Self = Self {
+        trace: None,
+        text: None,
+        limit: None,
+        group_limit: None,
+        sample: None,
+        resets: false,
+    };
+
     /// Returns what is left of it before a later one of the same calls: the parts that this leaves
     /// as they are.
     #[must_use]

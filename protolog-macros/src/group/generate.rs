@@ -39,7 +39,10 @@ fn described(group_enum: &Ident, index: usize, group: &Group) -> TokenStream {
         ident(if group.log_to_text { "true" } else { "false" }, site),
     ];
     let sample = group.sample.iter().map(|rate| TokenTree::Literal(rate.clone()).into());
-    with_commas(parts.into_iter().chain(sample))
+    let limit = group.limit.iter().map(|limit| {
+        [ident("limit", site), TokenTree::Literal(limit.clone()).into()].into_iter().collect()
+    });
+    with_commas(parts.into_iter().chain(sample).chain(limit))
 }
 
 /// A name without the mark of raw identifiers.

@@ -3,14 +3,17 @@
 use crate::problem::Problem;
 use crate::tokens::{flat, is_punct, split_at_commas};
 use proc_macro::{Delimiter, Ident, Literal, Span, TokenStream, TokenTree};
+use protolog_core::StrLiteral;
+use protolog_core::control::limit::{self, Limit};
+use protolog_core::control::rate::Rate;
 use std::iter::Peekable;
 
 /// The most groups an enum can have: the words of its page of switches.
 const MAX_GROUPS: usize = 1024;
 
 const ENUM_HELP: &str = "derive `ProtoLogGroup` for an enum whose variants have no fields";
-const KEYS: &str =
-    "use `tag = \"…\"`, `enabled = false`, `log_to_text = true` or `sample = \"1/100\"`";
+const KEYS: &str = "use `tag = \"…\"`, `enabled = false`, `log_to_text = true`, \
+                    `sample = \"1/100\"` or `limit = \"100/s\"`";
 
 /// A group enum.
 pub(super) struct GroupEnum {
@@ -29,6 +32,8 @@ pub(super) struct Group {
     pub(super) log_to_text: bool,
     /// The rate of sampling, a string literal where given.
     pub(super) sample: Option<Literal>,
+    /// The limit of all calls together, a string literal where given.
+    pub(super) limit: Option<Literal>,
 }
 
 type Tokens = Peekable<proc_macro::token_stream::IntoIter>;
@@ -96,13 +101,22 @@ fn group(variant: Vec<TokenTree>) -> Result<Group, Problem> {
             "remove them: a group is a constant",
         ));
     }
-    let mut group = Group { name, tag: None, enabled: true, log_to_text: false, sample: None };
+    let (tag, sample, limit) = (None, None, None);
+    let mut group = Group { name, tag, enabled: true, log_to_text: false, sample, limit };
     for Setting { key, value } in settings {
         match key.to_string().as_str() {
             "tag" => group.tag = Some(string(&key, &value)?),
             "enabled" => group.enabled = boolean(&key, &value)?,
             "log_to_text" => group.log_to_text = boolean(&key, &value)?,
-            "sample" => group.sample = Some(string(&key, &value)?),
+            "sample" => {
+                let is_rate = |text: &str| Rate::parse(text).is_some();
+                group.sample = Some(valid(string(&key, &value)?, "rate", is_rate, Rate::help)?);
+            }
+            "limit" => {
+                let is_limit = |text: &str| Limit::parse(text).is_some();
+                let help = |_: &str| limit::HELP;
+                group.limit = Some(valid(string(&key, &value)?, "limit", is_limit, help)?);
+            }
             other => {
                 return Err(Problem::new(
                     key.span(),
@@ -164,9 +178,34 @@ fn string(key: &Ident, value: &TokenStream) -> Result<Literal, Problem> {
         _ => Err(Problem::new(
             key.span(),
             format_args!("`{key} = {value}` is not a string"),
-            format_args!("write it in quotes, as in `{key} = \"NET\"`"),
+            format_args!("write it in quotes, as in `{key} = \"{}\"`", example(&key.to_string())),
         )),
     }
+}
+
+/// A text that a setting may have.
+fn example(key: &str) -> &'static str {
+    match key {
+        "sample" => "1/100",
+        "limit" => "100/s",
+        _ => "NET",
+    }
+}
+
+/// A literal whose text is a `what`; `help` says of another one what to do.
+fn valid(
+    literal: Literal,
+    what: &str,
+    is_valid: impl Fn(&str) -> bool,
+    help: impl Fn(&str) -> &'static str,
+) -> Result<Literal, Problem> {
+    let source = literal.to_string();
+    let chars = StrLiteral::parse(&source).map(|literal| literal.chars());
+    let text: String = chars.into_iter().flatten().map(|(_, char)| char).collect();
+    if is_valid(&text) {
+        return Ok(literal);
+    }
+    Err(Problem::new(literal.span(), format_args!("invalid {what} `{text}`"), help(&text)))
 }
 
 fn boolean(key: &Ident, value: &TokenStream) -> Result<bool, Problem> {

@@ -16,7 +16,7 @@ use crate::compiled::is_level_compiled;
 use crate::note::GroupDef;
 use crate::sys::once::ForkOnce;
 use protolog_core::Level;
-use protolog_core::control::rate::Rate;
+use protolog_core::control::site_rule::SiteSetting;
 use protolog_core::control::switch::{self, SITE_RULES};
 use std::fs::File;
 use std::io;
@@ -92,15 +92,15 @@ pub struct GroupInfo {
     ruled: AtomicU8,
     /// Calls of the group were sampled once, so one that is about to log may have a rate.
     was_sampled: AtomicBool,
-    /// The rate at which messages are sampled unless rules say otherwise.
-    pub(super) sample: Option<Rate>,
+    /// The rate and the limit that it declares.
+    pub(super) declared: SiteSetting,
     set: &'static GroupSet,
 }
 
 impl GroupInfo {
     #[doc(hidden)]
     pub const fn new(def: &GroupDef, page: &'static SwitchPage, set: &'static GroupSet) -> Self {
-        let GroupDef { id, name, tag, index, enabled, log_to_text, sample, .. } = *def;
+        let GroupDef { id, name, tag, index, enabled, log_to_text, declared, .. } = *def;
         let path = PathWord::new(page.word_ref(index as usize));
         let ruled = AtomicU8::new(0);
         let compiled = enabled;
@@ -117,7 +117,7 @@ impl GroupInfo {
             pinned: PinnedLevels::none(),
             ruled,
             was_sampled,
-            sample,
+            declared,
             set,
         }
     }

@@ -34,6 +34,7 @@ pub(crate) use source::SettingSource;
 use crate::sync::{AtomicBool, Ordering};
 use crate::sys::fork::{Actions, ForkLock, Order, is_incomplete};
 use crate::sys::pin;
+use protolog_core::control::site_rule::SiteSetting;
 use shared::SharedPages;
 use std::cell::Cell;
 use std::fs::File;
@@ -368,8 +369,8 @@ fn register(set: &'static GroupSet) {
         let others = sets(registry.guard.newest).skip(1);
         drop(registry);
         set.lead_host();
-        let declared = set.groups().iter().filter_map(|group| Some((group.name, group.sample?)));
-        rules::on_register(declared.collect());
+        let declared = set.groups().iter().filter(|group| group.declared != SiteSetting::NONE);
+        rules::on_register(declared.map(|group| (group.name, group.declared)).collect());
         clash::report(set, others);
     }
 }

@@ -43,11 +43,10 @@ use conditions::{ByArguments, Numbers};
 use limiter::{BucketKey, Buckets};
 use list::add;
 use protolog_core::Level;
-use protolog_core::control::rate::Rate;
 use protolog_core::control::selector::{Call, Selector};
 use protolog_core::control::site_rule::SiteSetting;
 use site_limits::{SiteLimits, is_sampled};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 use table::Ruled;
 use taken::TakenCalls;
@@ -77,6 +76,8 @@ struct Applied {
     /// on, and whether they sample calls.
     groups: BTreeMap<String, (u8, bool)>,
     buckets: Buckets,
+    /// The names of the groups whose rates and limits have come.
+    declared: BTreeSet<&'static str>,
     /// What rules make of the calls that they take, by the keys of these, and whether their
     /// arguments decide.
     settings: Option<Arc<BTreeMap<u64, (SiteSetting, bool)>>>,
@@ -90,6 +91,7 @@ static APPLIED: ForkLock<Applied> = ForkLock::with_child(
         modules: None,
         groups: BTreeMap::new(),
         buckets: Buckets::new(),
+        declared: BTreeSet::new(),
         settings: None,
         conditions: Numbers::new(),
     },
@@ -223,9 +225,9 @@ pub(crate) fn traced_ids() -> HashSet<u64> {
 }
 
 /// Applies the rules to the groups of an enum that has registered, those included that its groups
-/// declare by their names: rates. The caller holds no lock; a signal handler that interrupted a
-/// change goes on without.
-pub(super) fn on_register(declared: Vec<(&str, Rate)>) {
+/// declare by their names: rates and limits. The caller holds no lock; a signal handler that
+/// interrupted a change goes on without.
+pub(super) fn on_register(declared: Vec<(&'static str, SiteSetting)>) {
     if !is_any() && declared.is_empty() {
         return;
     }
@@ -234,7 +236,7 @@ pub(super) fn on_register(declared: Vec<(&str, Rate)>) {
     let mut left_out = Vec::new();
     if is_declared {
         let mut all = rules();
-        left_out = declared::add_all(&mut all, declared);
+        left_out = declared::add_all(&mut all, &mut applied.declared, declared);
         *LIST.lock() = all;
         HAS_RULES.store(true, Ordering::Release);
     }

@@ -2,7 +2,9 @@
 
 use super::GroupPart;
 use crate::names::utf8;
+use protolog_core::control::limit::Limit;
 use protolog_core::control::rate::Rate;
+use protolog_core::control::site_rule::SiteSetting;
 use protolog_core::group_id;
 
 /// The definition of a group, for constants.
@@ -26,8 +28,8 @@ pub struct GroupDef {
     pub enabled: bool,
     /// True if the group goes to the text output from the start.
     pub log_to_text: bool,
-    /// The rate at which its messages are sampled unless rules say otherwise.
-    pub(crate) sample: Option<Rate>,
+    /// Its rate and its limit, unless rules say otherwise.
+    pub(crate) declared: SiteSetting,
 }
 
 impl GroupDef {
@@ -45,15 +47,25 @@ impl GroupDef {
         let (name, tag) = (utf8(name), utf8(tag));
         let id = group_id(name);
         let part = GroupPart::new(id, texts, tag_length);
-        let sample = None;
-        Self { id, name, tag, texts, texts_length, part, index, enabled, log_to_text, sample }
+        let declared = SiteSetting::NONE;
+        Self { id, name, tag, texts, texts_length, part, index, enabled, log_to_text, declared }
     }
 
     /// The same with messages that are sampled at this rate.
     #[must_use]
     pub const fn sampled(mut self, rate: &str) -> Self {
-        self.sample = Rate::parse(rate);
-        assert!(self.sample.is_some(), "invalid rate: write a part, as in `1/100` or `0.5%`");
+        let rate = Rate::parse(rate);
+        assert!(rate.is_some(), "invalid rate: write a part, as in `1/100` or `0.5%`");
+        self.declared.sample = Some(rate);
+        self
+    }
+
+    /// The same with messages that are limited so, those of all calls together.
+    #[must_use]
+    pub const fn limited(mut self, limit: &str) -> Self {
+        let limit = Limit::parse(limit);
+        assert!(limit.is_some(), "invalid limit: write a number and a time, as in `100/s`");
+        self.declared.group_limit = Some(limit);
         self
     }
 }

@@ -54,4 +54,28 @@ enum Nothing {
     Net,
 }
 
+#[derive(ProtoLogGroup)]
+enum NoRate {
+    #[protolog(sample = "1/0")]
+    Net,
+}
+
+#[derive(ProtoLogGroup)]
+enum NoLimit {
+    #[protolog(limit = r"100/d\ay")]
+    Net,
+}
+
+#[derive(ProtoLogGroup)]
+enum TooMany {
+    #[protolog(sample = "1%", limit = "1000001/s")]
+    Net,
+}
+
+#[derive(ProtoLogGroup)]
+enum NoText {
+    #[protolog(limit = 100)]
+    Net,
+}
+
 fn main() {}

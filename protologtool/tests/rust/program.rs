@@ -107,12 +107,14 @@ impl Built {
 }
 
 fn without_times(line: &str, format: &str) -> String {
+    // Losses have the time of their first message, too.
     if format == "text" {
-        return without_head(line);
+        let line = without_head(line);
+        return line.split_once(", since ").map_or(line.clone(), |(line, _)| line.to_owned());
     }
     let mut value: serde_json::Value = serde_json::from_str(line).expect("JSON lines");
     let object = value.as_object_mut().expect("an object");
-    for varying in ["time", "ts", "boot", "pid", "process", "tid", "sequence"] {
+    for varying in ["time", "ts", "from_ts", "boot", "pid", "process", "tid", "sequence"] {
         object.remove(varying);
     }
     value.to_string()

@@ -20,6 +20,7 @@ use crate::lang::rust::{RUNTIME, literal};
 use crate::rewrite::Edit;
 use crate::source::Source;
 use proc_macro2::TokenTree;
+use protolog_core::control::limit::{self, Limit};
 use protolog_core::control::rate::Rate;
 use std::fmt::Write;
 use std::ops::Range;
@@ -28,8 +29,8 @@ use std::ops::Range;
 const MAX_GROUPS: usize = 1024;
 
 const ENUM_HELP: &str = "derive `ProtoLogGroup` for an enum whose variants have no fields";
-const KEYS: &str =
-    "use `tag = \"…\"`, `enabled = false`, `log_to_text = true` or `sample = \"1/100\"`";
+const KEYS: &str = "use `tag = \"…\"`, `enabled = false`, `log_to_text = true`, \
+                    `sample = \"1/100\"` or `limit = \"100/s\"`";
 
 /// A group enum.
 #[derive(Clone, Debug)]
@@ -72,6 +73,8 @@ struct Variant {
     log_to_text: Flag,
     /// The rate's literal.
     sample: Option<String>,
+    /// The limit's.
+    limit: Option<String>,
     group: Group,
 }
 
@@ -232,7 +235,7 @@ impl EnumReader<'_> {
         }
         let attributes = Attribute::all(&part.attributes);
         let presence = presence(&attributes, self.known);
-        let (mut tag, mut sample) = (None, None);
+        let (mut tag, mut sample, mut limit) = (None, None, None);
         let (mut enabled, mut log_to_text) = (Flag::new(true), Flag::new(false));
         for setting in self.settings(&attributes) {
             match setting.key.as_str() {
@@ -244,7 +247,13 @@ impl EnumReader<'_> {
                 "log_to_text" => log_to_text.set(self.boolean(&setting), setting.condition),
                 "sample" => {
                     self.is_sure(&setting);
-                    sample = self.rate(&setting);
+                    let is_rate = |text: &str| Rate::parse(text).is_some();
+                    sample = self.valid(&setting, "rate", is_rate, Rate::help);
+                }
+                "limit" => {
+                    self.is_sure(&setting);
+                    let is_limit = |text: &str| Limit::parse(text).is_some();
+                    limit = self.valid(&setting, "limit", is_limit, |_| limit::HELP);
                 }
                 other => {
                     let message = format!("unknown setting `{other}` of a log group");
@@ -259,7 +268,7 @@ impl EnumReader<'_> {
         };
         let group = Group::of_rust(class, name, enabled.may_be(), log_to_text.may_be(), shown);
         let tag = tag.map(|(literal, _)| literal);
-        Some(Variant { ident, presence, tag, enabled, log_to_text, sample, group })
+        Some(Variant { ident, presence, tag, enabled, log_to_text, sample, limit, group })
     }
 
     /// Refuses a setting that depends on a condition, although a dictionary can have one value
@@ -273,12 +282,18 @@ impl EnumReader<'_> {
         }
     }
 
-    /// The literal of a rate of sampling.
-    fn rate(&mut self, setting: &Setting) -> Option<String> {
+    /// A literal whose text is a `what`; `help` says of another one what to do.
+    fn valid(
+        &mut self,
+        setting: &Setting,
+        what: &str,
+        is_valid: impl Fn(&str) -> bool,
+        help: impl Fn(&str) -> &'static str,
+    ) -> Option<String> {
         let (literal, text) = self.string(setting)?;
-        if Rate::parse(&text).is_none() {
-            let message = format!("invalid rate `{text}`");
-            self.error(setting.range.clone(), message, Rate::help(&text));
+        if !is_valid(&text) {
+            let message = format!("invalid {what} `{text}`");
+            self.error(setting.range.clone(), message, help(&text));
         }
         Some(literal)
     }
@@ -293,7 +308,13 @@ impl EnumReader<'_> {
             return Some((format!("{:?}", text.as_str()), text.as_str().to_owned()));
         }
         let message = format!("`{key} = {}` is not a string", text(value));
-        self.error(range.clone(), message, format!("write it in quotes, as in `{key} = \"NET\"`"));
+        let example = match key.as_str() {
+            "sample" => "1/100",
+            "limit" => "100/s",
+            _ => "NET",
+        };
+        let help = format!("write it in quotes, as in `{key} = \"{example}\"`");
+        self.error(range.clone(), message, help);
         None
     }
 
@@ -367,14 +388,15 @@ fn expansion(
     let condition = condition.map_or_else(String::new, |condition| format!("#[cfg({condition})] "));
     let mut out = format!(" {condition}{runtime}::__rewritten_groups!({colons}{derive}; {name};");
     let mut index = Index::default();
-    for Variant { ident, presence, tag, enabled, log_to_text, sample, .. } in variants {
+    for Variant { ident, presence, tag, enabled, log_to_text, sample, limit, .. } in variants {
         let sample = sample.as_ref().map_or(String::new(), |rate| format!(" {rate},"));
+        let limit = limit.as_ref().map_or(String::new(), |limit| format!(" limit {limit},"));
         let (short, variant) = (plain(name), plain(ident));
         let tag = tag.clone().unwrap_or_else(|| format!("{variant:?}"));
         let cfg = presence.as_ref().map_or_else(String::new, |when| format!("#[cfg({when})] "));
         let _ = write!(
             out,
-            " {cfg}{ident}, {index}, \"{short}::{variant}\", {tag}, {enabled}, {log_to_text},{sample};"
+            " {cfg}{ident}, {index}, \"{short}::{variant}\", {tag}, {enabled}, {log_to_text},{sample}{limit};"
         );
         index.count(presence.as_deref());
     }
