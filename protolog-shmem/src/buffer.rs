@@ -4,7 +4,8 @@
 //! in turn from where the last search ended. A ring ([`crate::ring`]) takes the oldest chunks
 //! again.
 //!
-//! Invariants: those of the [crate], *owner*, *committed* and *clean*.
+//! Invariants: those of the [crate], *owner*, *committed* and *clean*, and *there*
+//! ([`crate::growth`]).
 #![allow(unsafe_code)] // Prefetches.
 
 use crate::chunk::{BUFFERS, ChunkCell, OpenChunk, PacketCount, WriteChunk};
@@ -41,13 +42,15 @@ const DUE: usize = 2 << 20;
 /// Chunks in shared memory. See the module.
 #[derive(Debug)]
 pub struct Buffer {
-    memory: Memory,
+    pub(crate) memory: Memory,
     pages: usize,
+    /// The number of pages that are there.
+    pub(crate) there: AtomicUsize,
     fill_policy: FillPolicy,
     /// A number that no other buffer of the process has.
     id: u64,
     /// Set when the memory was given back. No model does that.
-    is_discarded: AtomicBool,
+    pub(crate) is_discarded: AtomicBool,
     /// Held by the reader.
     pub(crate) reader: Mutex<()>,
     /// The page, plus one, that last had room for this layout; not kept for pages of one chunk.
@@ -67,7 +70,7 @@ struct Usage {
     complete: AtomicUsize,
     /// Number of pages that are divided.
     divided: AtomicUsize,
-    /// Counts up with each chunk that is freed.
+    /// Counts up with each chunk that is freed, and when more pages are there.
     freed: AtomicU32,
     counters: Counters,
 }
@@ -78,6 +81,25 @@ impl Buffer {
     /// # Panics
     /// Where the memory is not whole pages, none, or more than [`MAX_BUFFER`].
     pub fn new(memory: Memory, fill_policy: FillPolicy) -> Self {
+        let pages = memory.len() / PAGE;
+        Self::with_pages(memory, fill_policy, pages)
+    }
+
+    /// A buffer of a stream in `memory` that grows, of which the first `there` bytes are there,
+    /// whole pages.
+    ///
+    /// # Panics
+    /// As [`Self::new`], and where no page is there or more than all.
+    pub fn growing(memory: Memory, there: usize) -> Self {
+        assert!(
+            (PAGE..=memory.len()).contains(&there),
+            "{there} bytes of {} are there",
+            memory.len()
+        );
+        Self::with_pages(memory, FillPolicy::Stream, there / PAGE)
+    }
+
+    fn with_pages(memory: Memory, fill_policy: FillPolicy, there: usize) -> Self {
         static NEXT_ID: StdAtomicU64 = StdAtomicU64::new(0);
         let len = memory.len();
         assert!(len > 0 && len % PAGE == 0 && len <= MAX_BUFFER, "a buffer of {len} bytes");
@@ -85,6 +107,7 @@ impl Buffer {
         assert!(id < BUFFERS, "more buffers than there are ids");
         Self {
             pages: len / PAGE,
+            there: AtomicUsize::new(there),
             memory,
             fill_policy,
             id,
@@ -154,6 +177,23 @@ impl Buffer {
     }
 
     fn acquire_free(&self, wanted: PageLayout, payload: usize) -> Option<Slot> {
+        loop {
+            let there = self.pages_there();
+            if let Some(slot) = self.acquire_like(wanted, there) {
+                return Some(slot);
+            }
+            if !self.grow_for_writer(there) {
+                return (0..there).find_map(|page| {
+                    let has_room = |layout| has_room(layout, payload);
+                    let (layout, index) = self.page(page).acquire(has_room)?;
+                    Some(Slot { page, index, layout })
+                });
+            }
+        }
+    }
+
+    /// Takes a free chunk of this layout on one of the first `there` pages.
+    fn acquire_like(&self, wanted: PageLayout, there: usize) -> Option<Slot> {
         let exact = |layout| layout == wanted;
         let open = self.open[wanted as usize - 1].load(Ordering::Relaxed).checked_sub(1);
         if let Some(page) = open.filter(|_| wanted != PageLayout::One) {
@@ -161,23 +201,20 @@ impl Buffer {
                 return Some(Slot { page, index, layout });
             }
         }
-        let start = self.position().page();
-        let pages = || (start..self.pages).chain(0..start);
-        for page in pages() {
+        // The position may be that of a thread that knows of more pages.
+        let start = self.position().page().min(there);
+        for page in (start..there).chain(0..start) {
             let fresh = self.divide(page, wanted);
             if let Some((layout, index)) = fresh.or_else(|| self.page(page).acquire(exact)) {
                 self.keep_open(page, layout);
                 // Others may be further by now. Then the next search is longer, and finds the same.
-                let next = Position::FIRST.at(page).next(self.pages);
+                let next = Position::FIRST.at(page).next(there);
                 self.usage.next.store(next.0, Ordering::Relaxed);
                 self.prefetch_ahead(page);
                 return Some(Slot { page, index, layout });
             }
         }
-        pages().find_map(|page| {
-            let (layout, index) = self.page(page).acquire(|layout| has_room(layout, payload))?;
-            Some(Slot { page, index, layout })
-        })
+        None
     }
 
     /// Where the next search for a page begins.
@@ -291,12 +328,22 @@ impl Buffer {
 
     /// Returns whether somebody has a chunk on half of the pages or more.
     pub fn is_scarce(&self) -> bool {
-        self.usage.divided.load(Ordering::Relaxed) >= self.pages.div_ceil(2)
+        self.divided() >= self.pages.div_ceil(2)
     }
 
     /// Returns whether nobody has a chunk, and none waits for the reader.
     pub fn is_free(&self) -> bool {
-        self.usage.divided.load(Ordering::Relaxed) == 0
+        self.divided() == 0
+    }
+
+    /// Number of pages that are divided.
+    pub(crate) fn divided(&self) -> usize {
+        self.usage.divided.load(Ordering::Relaxed)
+    }
+
+    /// Has writers that found no chunk look again: more pages are there.
+    pub(crate) fn note_more(&self) {
+        self.usage.freed.fetch_add(1, Ordering::Release);
     }
 
     /// Returns whether so much waits for the reader that it should read: half of a small buffer,

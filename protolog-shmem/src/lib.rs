@@ -34,6 +34,7 @@
 mod buffer;
 mod chunk;
 mod counters;
+mod growth;
 mod memory;
 mod page;
 mod position;

@@ -31,7 +31,8 @@ const ALIGN: usize = align_of::<AtomicU64>();
 /// # Safety
 /// `len` bytes from `base`, an address aligned to 8 bytes, are initialized, can be read and written
 /// from any thread, and are nobody else's in this process as long as the value lives; both
-/// functions always return the same. After [`discard`](Self::discard) that still holds.
+/// functions always return the same. After [`discard`](Self::discard) that still holds. Of memory
+/// that [grows](Self::grow) it holds for the bytes that are there.
 pub unsafe trait Backing: fmt::Debug + Send + Sync {
     /// The first byte.
     fn base(&self) -> NonNull<u8>;
@@ -42,6 +43,13 @@ pub unsafe trait Backing: fmt::Debug + Send + Sync {
     /// Returns whether there are no bytes.
     fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Makes `len` bytes from `at` on be there, all zero, where only a first part of the memory
+    /// was; false where the system has no more. Several threads may ask for the same bytes, also
+    /// when they are there already. Takes no lock and allocates nothing.
+    fn grow(&self, _at: usize, _len: usize) -> bool {
+        true
     }
 
     /// Gives the memory back to the system where it can, keeping the addresses. Bytes are zero
@@ -240,6 +248,11 @@ impl Memory {
     #[inline]
     pub(crate) fn hint(&self, at: usize) -> *mut u8 {
         self.base.as_ptr().wrapping_add(at)
+    }
+
+    /// As [`Backing::grow`].
+    pub(crate) fn grow(&self, at: usize, len: usize) -> bool {
+        self.owner.grow(at, len)
     }
 
     /// As [`Backing::discard`].

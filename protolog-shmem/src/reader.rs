@@ -95,7 +95,7 @@ impl<'b> BufferReader<'b> {
     /// begun.
     pub fn find(&mut self, unfinished_too: bool) -> Vec<ChunkInfo> {
         let mut found = Vec::new();
-        for page in 0..self.buffer.pages() {
+        for page in 0..self.buffer.pages_there() {
             let _pin = (self.buffer.fill_policy() == FillPolicy::RingBuffer).then(|| {
                 // The fence waits for the prefetches before it, one page after the other.
                 self.buffer.prefetch_page(page + AHEAD);

@@ -24,6 +24,10 @@ use std::path::Path;
 /// Bytes that are written at once.
 const BLOCK: usize = 64 * 1024;
 
+/// Signals may interrupt an allocation so often.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const RESERVE_ATTEMPTS: u32 = 20;
+
 /// Allocates `len` bytes of `file` from `at` on, all zero.
 pub(crate) fn allocate(file: &File, at: usize, len: usize) -> io::Result<()> {
     if (at + len) as u64 > size_limit() {
@@ -45,7 +49,7 @@ fn allocate_at_once(file: &File, at: usize, len: usize) -> io::Result<()> {
     let (start, size) = (at as libc::off_t, len as libc::off_t);
     // SAFETY: the file is open; no memory of ours is involved.
     match unsafe { libc::posix_fallocate(file.as_raw_fd(), start, size) } {
-        0 | libc::EOPNOTSUPP | libc::EINVAL => Ok(()),
+        0 | libc::EOPNOTSUPP | libc::EINVAL | libc::EINTR => Ok(()),
         error => Err(io::Error::from_raw_os_error(error)),
     }
 }
@@ -55,8 +59,40 @@ fn allocate_at_once(_: &File, _: usize, _: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the largest size of a file that the process may write (`ulimit -f`). A larger one is a
-/// signal, which ends the program.
+/// Has the system allocate `len` bytes of `file` from `at` on, within its size, and leave what is
+/// there as it is; false where it can't. Several threads may do so at once. Allocates no memory.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(crate) fn reserve(file: &File, at: usize, len: usize) -> bool {
+    let (start, size) = (at as libc::off_t, len as libc::off_t);
+    let attempt = |_| {
+        // SAFETY: the file is open; no memory of ours is involved.
+        unsafe { libc::fallocate(file.as_raw_fd(), libc::FALLOC_FL_KEEP_SIZE, start, size) == 0 }
+    };
+    (at + len) as u64 <= size_limit() && (0..RESERVE_ATTEMPTS).any(attempt)
+}
+
+#[cfg(target_vendor = "apple")]
+pub(crate) fn reserve(_: &File, _: usize, _: usize) -> bool {
+    false
+}
+
+/// Returns whether the file system of `file` has so many free bytes; true where that can't be told.
+pub(crate) fn has_free(file: &File, bytes: usize) -> bool {
+    let mut found = std::mem::MaybeUninit::<libc::statvfs>::zeroed();
+    // SAFETY: the file is open, and the kernel's answer goes to memory of ours.
+    if unsafe { libc::fstatvfs(file.as_raw_fd(), found.as_mut_ptr()) } != 0 {
+        return true;
+    }
+    // SAFETY: all of it was set to zero, which its numbers may be, or by the call.
+    let found = unsafe { found.assume_init() };
+    // They are of other types on other systems.
+    #[allow(clippy::unnecessary_cast, clippy::useless_conversion)]
+    let (free, block) = (found.f_bavail as u64, found.f_frsize as u64);
+    found.f_blocks == 0 || free.saturating_mul(block) >= bytes as u64
+}
+
+/// Returns the largest size of a file that the process may write or allocate (`ulimit -f`). More is
+/// a signal, which ends the program.
 fn size_limit() -> u64 {
     let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
     // SAFETY: the pointer is to a limit of ours, which stays infinite where there is an error.

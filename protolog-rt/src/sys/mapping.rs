@@ -63,11 +63,11 @@ impl Mapping {
         Ok(mapping)
     }
 
-    /// Makes every page resident; false where the system can't.
+    /// Makes every page resident, of which the process has all; false where the system can't.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     fn populate(&self) -> bool {
-        self.advise(libc::MADV_HUGEPAGE);
-        self.advise(libc::MADV_POPULATE_WRITE)
+        self.advise(libc::MADV_HUGEPAGE, 0, self.len);
+        self.advise(libc::MADV_POPULATE_WRITE, 0, self.len)
     }
 
     #[cfg(target_vendor = "apple")]
@@ -88,6 +88,21 @@ impl Mapping {
         Self::map(len, libc::MAP_SHARED | RESIDENT, file.as_raw_fd(), at)
     }
 
+    /// Likewise, of a file which may have holes there. Nothing is resident.
+    pub(crate) fn shared_untouched(file: &File, at: usize, len: usize) -> io::Result<Self> {
+        Self::map(len, libc::MAP_SHARED, file.as_raw_fd(), at)
+    }
+
+    /// Makes `len` bytes from `at` on resident, whatever they are, where the system can.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    pub(super) fn make_resident(&self, at: usize, len: usize) {
+        self.advise(libc::MADV_POPULATE_WRITE, at, len);
+    }
+
+    #[cfg(target_vendor = "apple")]
+    #[allow(clippy::unused_self)] // As on Linux.
+    pub(super) fn make_resident(&self, _: usize, _: usize) {}
+
     fn map(len: usize, flags: libc::c_int, file: libc::c_int, at: usize) -> io::Result<Self> {
         let protection = libc::PROT_READ | libc::PROT_WRITE;
         let at = at as libc::off_t;
@@ -107,12 +122,15 @@ impl Mapping {
         })
     }
 
-    /// Tells the system something about the mapping; false where it ignores that.
+    /// Tells the system something about `len` bytes from `at` on; false where it ignores that.
     #[cfg(any(target_os = "linux", target_os = "android"))]
-    fn advise(&self, advice: libc::c_int) -> bool {
-        // SAFETY: *mapped*; none of the advice given here unmaps pages, and where they change they
-        // are zero or what the file has, values of every type that is kept in mapped memory.
-        unsafe { libc::madvise(self.base.as_ptr().cast(), self.len, advice) == 0 }
+    fn advise(&self, advice: libc::c_int, at: usize, len: usize) -> bool {
+        assert!(at <= self.len && len <= self.len - at, "{len} bytes at {at} of {}", self.len);
+        let start = self.base.as_ptr().wrapping_add(at);
+        // SAFETY: *mapped*, as was asserted; none of the advice given here unmaps pages, and where
+        // they change they are zero or what the file has, values of every type that is kept in
+        // mapped memory.
+        unsafe { libc::madvise(start.cast(), len, advice) == 0 }
     }
 
     /// Makes every page resident, before anybody else has the mapping.
@@ -140,7 +158,7 @@ unsafe impl Backing for Mapping {
     /// As [`Backing::discard`]: every byte is zero afterwards, or what the file has.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     fn discard(&self) {
-        self.advise(libc::MADV_DONTNEED);
+        self.advise(libc::MADV_DONTNEED, 0, self.len);
     }
 
     /// As [`Backing::discard`]: there the advice keeps what was written, so other pages take the

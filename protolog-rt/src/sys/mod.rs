@@ -7,7 +7,7 @@
 //! - [`errno`]: the error number, which log calls leave as it was.
 //! - [`environment`]: variables, which a set-user-id program does not believe.
 //! - [`time`]: clocks, the boot id. [`zone`]: the time zone.
-//! - [`mapping`]: memory, of a process's own or of a file.
+//! - [`mapping`]: memory, of a process's own or of a file; [`growing`]: a buffer in it that grows.
 //! - [`mod@file`]: room in a file, its owner, files in memory; [`create`]: files that only their
 //!   user may read; [`file_lock`]: locks by which other processes see who writes a file.
 //! - [`output`]: standard error. [`futex`]: waiting for a word to change.
@@ -50,6 +50,7 @@ pub(crate) mod file_lock;
 pub(crate) mod fork;
 #[cfg(unix)]
 pub(crate) mod futex;
+pub(crate) mod growing;
 #[cfg(unix)]
 pub(crate) mod mapping;
 pub(crate) mod modules;

@@ -16,6 +16,7 @@ use crate::error::Error;
 use crate::session::recording::form::{BufferForm, Buffers, Layout, POSITIONS_SIZE};
 use crate::session::recording::state::{MetadataStore, RecordingState};
 use crate::sync::Ordering;
+use crate::sys::growing;
 use crate::sys::mapping::Mapping;
 use protolog_core::FillPolicy;
 use protolog_core::recorder::{
@@ -46,11 +47,17 @@ impl RecordingState {
         form: BufferForm<'_>,
     ) -> Result<(Option<Arc<Self>>, Buffers), Error> {
         let map = |bytes| Mapping::anonymous(size(bytes)).map_err(Error::Resources);
-        let main = map(form.bytes)?;
+        let is_stream = form.fill_policy == FillPolicy::Stream;
+        let main = if is_stream {
+            Mapping::untouched(size(form.bytes)).map_err(Error::Resources)?
+        } else {
+            map(form.bytes)?
+        };
         let pinned = form.pinned_bytes.map(map).transpose()?;
         let state = Self::around(form, &main, pinned.as_ref()).ok();
         let buffer = |mapping| Buffer::new(Memory::new(mapping), form.fill_policy);
-        let buffers = Buffers { main: buffer(main), pinned: pinned.map(buffer) };
+        let main = if is_stream { growing::in_memory(main) } else { buffer(main) };
+        let buffers = Buffers { main, pinned: pinned.map(buffer) };
         if let Some(state) = &state {
             state.begin(&form.session_id, form.filter);
         }

@@ -22,12 +22,15 @@ use crate::sync::{AtomicBool, AtomicU32, Ordering};
 use crate::sys::close_on_fork::CloseOnFork;
 use crate::sys::create::{PRIVATE, random};
 use crate::sys::fatal::SignalMarks;
+use crate::sys::growing;
 use crate::sys::mapping::Mapping;
 use crate::sys::process::asked_id;
 use crate::sys::thread::without_write_signals;
 use crate::sys::{file, process};
+use protolog_core::FillPolicy;
 use protolog_core::recorder::{
-    EVENT_FILES_AT, MAX_EVENT_PATH, NEEDLESS, PINNED_RING_AT, RING_AT, SESSION_ID_AT,
+    EVENT_FILES_AT, Header, MAX_EVENT_PATH, NEEDLESS, PINNED_RING_AT, PinnedRing, RING_AT,
+    SESSION_ID_AT,
 };
 use protolog_files::{FileExt, Location, Status};
 use protolog_shmem::{Buffer, Memory, PAGE};
@@ -165,7 +168,9 @@ impl Recorder {
         file::claim(&file)?;
         let Layout { header: head, ring, pinned } = Layout::of(form);
         // Also the part that is not mapped, so that the progress of a stream can always be written.
-        file::allocate(&file, 0, head.metadata_at as usize)?;
+        let first = first_part(&file, &head, ring, form.fill_policy);
+        file::allocate(&file, RING_AT + ring, head.metadata_at as usize - RING_AT - ring)?;
+        file::allocate(&file, 0, RING_AT + first)?;
         file.write_all_at(&head.to_bytes(), 0)?;
         if let Some(pinned) = pinned {
             file.write_all_at(&pinned.to_bytes(), PINNED_RING_AT as u64)?;
@@ -173,16 +178,21 @@ impl Recorder {
         let header = Memory::new(Mapping::shared(&file, 0, RING_AT)?);
         let positions_at = Some(head.positions_at as usize).filter(|at| *at != 0);
         let positions = positions_at
-            .map(|at| Mapping::shared(&file, at, POSITIONS_SIZE as usize).map(Memory::new))
-            .transpose()?;
-        let buffer = |at, bytes| -> io::Result<Buffer> {
-            let memory = Memory::new(Mapping::shared(&file, at, bytes)?);
+            .map(|at| Mapping::shared_untouched(&file, at, POSITIONS_SIZE as usize))
+            .transpose()?
+            .map(Memory::new);
+        let file = Arc::new(ClaimedFile { file, claim: Mutex::new(Some(claim)) });
+        let main = if form.fill_policy == FillPolicy::Stream {
+            growing::in_file((&file.file, RING_AT), (ring, first), file.allocator())?
+        } else {
+            Buffer::new(Memory::new(Mapping::shared(&file.file, RING_AT, ring)?), form.fill_policy)
+        };
+        let ring_of_pinned = |it: PinnedRing| -> io::Result<Buffer> {
+            let bytes = it.pages as usize * PAGE;
+            let memory = Memory::new(Mapping::shared(&file.file, it.at as usize, bytes)?);
             Ok(Buffer::new(memory, form.fill_policy))
         };
-        let main = buffer(RING_AT, ring)?;
-        let pinned =
-            pinned.map(|it| buffer(it.at as usize, it.pages as usize * PAGE)).transpose()?;
-        let file = Arc::new(ClaimedFile { file, claim: Mutex::new(Some(claim)) });
+        let pinned = pinned.map(ring_of_pinned).transpose()?;
         let store = MetadataFile { file: Arc::clone(&file), start: head.metadata_at };
         let state = RecordingState::new(header, pinned.is_some(), positions, Box::new(store));
         state.begin(&form.session_id, form.filter);
@@ -253,6 +263,28 @@ impl Recorder {
         self.state.write_module_texts();
         self.file.file.sync_data().map_err(failed(&self.path))
     }
+}
+
+impl ClaimedFile {
+    /// Allocates more of the buffer, as long as the recording is there: where, and how many bytes.
+    fn allocator(self: &Arc<Self>) -> impl Fn(usize, usize) -> bool + Send + Sync + 'static {
+        let file = Arc::downgrade(self);
+        move |at, len| {
+            let Some(file) = file.upgrade() else { return false };
+            file.file.if_open().is_some_and(|file| file::reserve(file, RING_AT + at, len))
+        }
+    }
+}
+
+/// The bytes of a buffer of `ring` bytes that are allocated at once: all, unless it is that of a
+/// stream, and the file system has room for all and can allocate more later.
+fn first_part(file: &File, head: &Header, ring: usize, fill_policy: FillPolicy) -> usize {
+    let first = growing::first_of(ring);
+    let grows = fill_policy == FillPolicy::Stream
+        && first < ring
+        && file::has_free(file, head.metadata_at as usize)
+        && file::reserve(file, RING_AT, first);
+    if grows { first } else { ring }
 }
 
 impl MetadataStore for MetadataFile {

@@ -129,7 +129,11 @@ impl Stream {
             let left = self.segments.as_ref().filter(|_| !failed).and_then(Segments::left);
             let old = left.is_some_and(|left| left.is_zero());
             let is_due = self.next_write <= Instant::now();
+            let is_more_there = self.core.buffer.grow_if_half_used();
             self.copy_round(flush.is_some() || old || is_due);
+            if is_more_there {
+                self.core.announce_freed();
+            }
             if is_due || flush.is_some() {
                 loss_report::deleted_recording(&self.core);
             }

@@ -23,6 +23,16 @@ pub(crate) fn allocate(file: &File, at: usize, len: usize) -> io::Result<()> {
     Ok(())
 }
 
+/// Allocates nothing: files don't grow there.
+pub(crate) fn reserve(_: &File, _: usize, _: usize) -> bool {
+    false
+}
+
+/// Says nothing.
+pub(crate) fn has_free(_: &File, _: usize) -> bool {
+    true
+}
+
 /// Marks `file` as in use by this process, for others to see, until the process ends or the file is
 /// closed.
 pub(crate) fn claim(file: &File) -> io::Result<()> {

@@ -47,6 +47,15 @@ impl Mapping {
     pub(crate) fn shared(file: &File, at: usize, len: usize) -> io::Result<Self> {
         Ok(Self { base: system::map(file, at, len)?, len, is_shared: true })
     }
+
+    /// Likewise.
+    pub(crate) fn shared_untouched(file: &File, at: usize, len: usize) -> io::Result<Self> {
+        Self::shared(file, at, len)
+    }
+
+    /// Leaves it to the system.
+    #[allow(clippy::unused_self)] // As on Linux.
+    pub(crate) fn make_resident(&self, _: usize, _: usize) {}
 }
 
 // SAFETY: *mapped*; the mapping begins at a page, its first bytes are zero or a file's, and it is
