@@ -7,11 +7,17 @@
 //! kill CANDIDATE FILE           the same: messages before a sudden end
 //! turns CANDIDATE TURNS         a loop with nothing, or with a call that writes nothing
 //! calls CASE CALLS              calls that are switched on, to a ring in memory
+//! first FILE                    nanoseconds of the first and second call of a thread, and of a site
+//! chunks stream|recorder FILE   nanoseconds of a call, and of one that takes a chunk
+//! sustained FILE THREADS MESSAGES   messages a second, CPU of all threads for each
+//! resident FILE                 KiB that a session and its first message make resident
 //! ```
 //!
 //! The calls that `protolog-bench` counts are compiled together with the runtime. Here the runtime
 //! is another crate's code: the parts that a call is to have in line must be generic or `inline`,
 //! and statics of the runtime have addresses that only the linker knows.
+
+mod single;
 
 use harness::{Calls, Candidate, Joined, JoinedCandidate, Logger, Shape, with_calls};
 use protolog_rt::{Builder, Init, Level, ProtoLogGroup, Request, Session, d, e, i, span};
@@ -63,7 +69,7 @@ fn run(words: &[String]) -> Option<()> {
     match words[..] {
         ["turns", name, turns] => turns_of(name, turns.parse().ok()?),
         ["calls", case, calls] => calls_of(case, calls.parse().ok()?),
-        _ => None,
+        _ => single::run(&words),
     }
 }
 
