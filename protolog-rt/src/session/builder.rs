@@ -275,8 +275,9 @@ impl Builder {
     /// Sets the size of the buffer between the program and the file, in bytes: from 64 KiB to 256
     /// MiB. By default it is 16 MiB for a session that streams, which is enough for 800,000
     /// messages of four threads that do nothing but log, on two processors; and 4 MiB for one that
-    /// keeps messages. When it is full, messages are dropped and counted, unless the newest are
-    /// kept.
+    /// keeps messages. Of that of a session that streams, 4 MiB take memory from the start, and
+    /// more once it is needed, on Linux and Android. When it is full, messages are dropped and
+    /// counted, unless the newest are kept.
     pub fn buffer_size(mut self, bytes: usize) -> Self {
         self.buffer = Some(bytes.max(MIN_BUFFER));
         self
