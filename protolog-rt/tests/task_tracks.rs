@@ -81,11 +81,14 @@ fn tracks_of(trace: &Trace) -> Option<Table> {
     };
     assert_eq!(slices(with_tracks), slices(bytes), "our reader has those of threads alone");
     let sql = "select track.id || '' as track, track.name as title, slice.depth || ' ' || slice.name || ' in '
-            || ifnull(parent.name, '-') as line, slice.dur as dur
+            || ifnull(parent.name, '-') as line, slice.dur as dur, process.pid as pid
         from slice join track on slice.track_id = track.id left join slice parent on slice.parent_id = parent.id
+        left join process_track on process_track.id = track.id left join process using (upid)
         where track.name glob 'task#*' order by track.id, slice.ts, slice.depth";
     let table = trace_processor(&path, &[sql])?.remove(0);
     assert_eq!(trace_stats(&path).unwrap().to_string(), "", "counters of trace_processor");
+    let own = std::process::id().to_string();
+    assert!(table.texts("pid").iter().all(|pid| *pid == own), "tracks of the process: {table}");
     Some(table)
 }
 

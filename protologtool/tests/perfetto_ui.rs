@@ -315,6 +315,65 @@ fn processes_with_one_pid_are_two_to_perfetto() {
     }
 }
 
+/// A trace of a process whose task is polled twice; not every trace has a track of its process.
+fn of_task(pid: u32, process: &str) -> Vec<u8> {
+    let track = 2 * pid;
+    description::trace(&format!(
+        r#"
+@9 snapshot(real=1795199221000000000, boot=1000000000)
+@9 {process}
+@1 cleared snapshot(64=0, boot=1000000000, incremental=64) default_clock=64 info({pid}, {pid}, "main")
+@1 thread_track({track}, {pid}, {pid}, "main")
+@1 needs ts=10 begin("task", "app", track={track}, depth=0, number=1)
+@1 needs ts=10 end(track={track}, depth=0, number=1)
+@1 needs ts=10 begin("task", "app", track={track}, depth=0, number=1)
+@1 needs ts=10 end(track={track}, depth=0, number=1)
+"#
+    ))
+}
+
+/// Tracks of tasks are below those of their processes, of merged traces, too.
+#[test]
+fn tasks_are_tracks_of_their_processes() {
+    let _lock = lock();
+    let dir = temp_dir();
+    for (name, pid, process) in [
+        ("server", 4711, r#"track(4711, "server")"#),
+        ("worker", 4712, "boot(7)"),
+        ("alpha", 1, r#"track(1, "alpha") started(1, 5)"#),
+        ("beta", 1, r#"track(1, "beta") started(1, 6)"#),
+        ("gamma", 2, r#"process(2, "gamma") started(2, 5)"#),
+        ("delta", 2, r#"process(2, "delta") started(2, 6)"#),
+    ] {
+        fs::write(dir.path().join(name), of_task(pid, process)).unwrap();
+    }
+    let tasks = "select track.name as title, slice.dur as dur, process.pid % 100000 as pid, process.name as process \
+                 from slice join track on track.id = slice.track_id \
+                 left join process_track on process_track.id = track.id left join process using (upid) \
+                 where track.name glob 'task#*' order by process.pid % 100000, process.name";
+    let processes = "select count(*) as n from process where pid > 0";
+    for (traces, expected) in [
+        (["server", "worker"], [r#"["task#1",30,4711,"server"]"#, r#"["task#1",30,4712,null]"#]),
+        (
+            ["alpha", "beta"],
+            [r#"["task#1",30,1,"alpha (pid 1)"]"#, r#"["task#1",30,1,"beta (pid 1)"]"#],
+        ),
+        (
+            ["gamma", "delta"],
+            [r#"["task#1",30,2,"delta (pid 2)"]"#, r#"["task#1",30,2,"gamma (pid 2)"]"#],
+        ),
+    ] {
+        let output = merge(dir.path(), &[&traces[..], &["--perfetto-ui", "-o", "ui"]].concat());
+        assert!(output.status.success(), "{output:?}");
+        let ui = dir.path().join("ui");
+        let Some(tables) = trace_processor(&ui, &[tasks, processes]) else { return };
+        let rows = tables[0].rows.iter().map(|row| Value::from(row.clone()).to_string());
+        assert_eq!(rows.collect::<Vec<_>>(), expected);
+        assert_eq!(tables[1].texts("n"), ["2"], "no process is there twice");
+        assert_eq!(trace_stats(&ui).expect("it was read above").to_string(), "");
+    }
+}
+
 /// The bytes of the packets for the UI, in which they say so first.
 fn packets_for_ui(trace: &[u8]) -> Vec<u8> {
     let (mut reader, mut from, mut found) = (Reader::new(trace), 0, Vec::new());

@@ -310,6 +310,13 @@ impl Log {
         apart.filter(|pid| self.collected.told_apart.contains(pid)).or(thread.pid)
     }
 
+    /// The number of the track of a thread's process, if the trace has it.
+    pub(crate) fn process_track(&self, thread: &Thread) -> Option<u64> {
+        let tracks = &self.collected.process_tracks;
+        let of = |pid| tracks.get(&pid).copied();
+        self.pid_apart(thread).and_then(of).or_else(|| thread.claimed.and_then(of))
+    }
+
     /// The name of the process with this id, the last one that the trace has.
     pub fn name_of_pid(&self, pid: u32) -> Option<&str> {
         self.process_name(&Thread { pid: Some(pid), ..Thread::default() })

@@ -1,5 +1,6 @@
 //! A log for people, for machines and for the Perfetto UI.
 
+pub(crate) mod earlier_ui;
 pub(crate) mod json;
 mod json_fields;
 mod json_members;

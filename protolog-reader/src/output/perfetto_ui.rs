@@ -17,12 +17,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
 use protolog_core::schema::{
-    debug_annotation, packet, process_descriptor, sequence_flags, thread_descriptor, trace,
+    debug_annotation, packet, process_descriptor, sequence_flags, thread_descriptor,
     track_descriptor, track_event,
 };
 use protolog_core::{Arg, Level};
 use protolog_recording::PacketWriter;
-use protozero::{Field, Heap, Message, Reader};
+use protozero::{Heap, Message};
 
 use crate::damage::limits::Limits;
 use crate::inputs::pid_apart::name_suffix;
@@ -31,6 +31,7 @@ use crate::log::entry::Entry;
 use crate::log::log_items::Item;
 use crate::log::render::Rendering;
 use crate::log::values::beginning;
+use crate::output::earlier_ui::{CounterArg, TRACK_COUNTER, TRACK_NAME, without_perfetto_ui};
 use crate::output::slice_names;
 use crate::output::task_tracks::{self, Task};
 use crate::sequences::thread::Thread;
@@ -53,10 +54,8 @@ mod log_event {
     pub(super) const PRIORITY: u32 = 7;
     pub(super) const MESSAGE: u32 = 8;
 }
-/// `TrackDescriptor.name`
-const TRACK_NAME: u32 = 2;
-/// `TrackDescriptor.counter`
-const TRACK_COUNTER: u32 = 8;
+/// `TrackDescriptor.parent_uuid`
+const TRACK_PARENT: u32 = 5;
 /// `TrackEvent.double_counter_value`
 const COUNTER_VALUE: u32 = 44;
 /// A value of `TrackEvent.type`.
@@ -72,23 +71,6 @@ const FIRST_TRACK: u64 = 0x7072_6f74_6f6c_6f67;
 const BEGIN_LOST: &str = "(its begin was lost)";
 /// The sequence of the added packets: the traces' own sequences are numbered from 1.
 const SEQUENCE: u32 = 0x7fff_0000;
-
-/// An argument to show as a counter.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CounterArg {
-    /// A part of the template.
-    pub template: String,
-    /// The number of the argument, from 1.
-    pub argument: usize,
-    /// The part is all of it.
-    pub is_whole: bool,
-}
-
-impl CounterArg {
-    fn is_of(&self, template: &str) -> bool {
-        if self.is_whole { template == self.template } else { template.contains(&self.template) }
-    }
-}
 
 /// The amounts that were added for the UI.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -177,8 +159,19 @@ enum TrackKey {
     Losses,
     /// A counter, and the message that it is an argument of.
     Counter(usize, u64),
+    /// A process of which the trace has no track.
+    Process(u32),
     /// A task, and which of its tracks.
     Task(usize, usize),
+}
+
+/// The kind of a track of ours.
+#[derive(Clone, Copy, Debug)]
+enum TrackKind {
+    Plain,
+    Counter,
+    /// Below the track with this number.
+    ChildOf(Option<u64>),
 }
 
 /// An event of the table of logs.
@@ -198,50 +191,6 @@ struct UiWriter<'a, 'b> {
     events: Vec<LogEvent<'a>>,
     tracks: HashMap<TrackKey, u64>,
     added: AddedForUi,
-}
-
-/// The trace without what [`for_perfetto_ui`] has added to it, or to what it was merged of; and the
-/// counters among that.
-fn without_perfetto_ui(trace: Vec<u8>) -> (Vec<u8>, Vec<CounterArg>) {
-    let (mut reader, mut kept, mut from) = (Reader::new(&trace), Vec::new(), 0);
-    let (mut at, mut counters) = (0, Vec::new());
-    while let Some(Ok(field)) = reader.next() {
-        let end = reader.offset() as usize;
-        if is_for_ui(&field) {
-            counters.extend(counter_of(field).filter(|counter| !counters.contains(counter)));
-            kept.extend_from_slice(&trace[from..at]);
-            from = end;
-        }
-        at = end;
-    }
-    if from == 0 {
-        return (trace, counters);
-    }
-    // With the rest, which can't be read.
-    kept.extend_from_slice(&trace[from..]);
-    (kept, counters)
-}
-
-fn is_for_ui(field: &Field<'_>) -> bool {
-    let mut fields = field.as_message().into_iter().flatten();
-    let first = fields.next().and_then(Result::ok);
-    field.number == trace::PACKET && first.is_some_and(|it| it.number == packet::FOR_UI)
-}
-
-/// The counter that a packet of ours describes.
-fn counter_of(packet: Field<'_>) -> Option<CounterArg> {
-    let descriptor = child(packet, packet::TRACK_DESCRIPTOR)?;
-    child(descriptor, TRACK_COUNTER)?;
-    let name = std::str::from_utf8(child(descriptor, TRACK_NAME)?.as_bytes().ok()?).ok()?;
-    let (template, number) = name.strip_suffix(']')?.rsplit_once(" [")?;
-    let (template, argument) = (template.to_owned(), number.parse().ok()?);
-    Some(CounterArg { template, argument, is_whole: true })
-}
-
-/// The first field of this number.
-fn child(message: Field<'_>, number: u32) -> Option<Field<'_>> {
-    let mut fields = message.as_message().ok()?.map_while(Result::ok);
-    fields.find(|field| field.number == number)
 }
 
 /// The beginning of a text with a name in it, with a mark where it ends: a name stands in the trace
@@ -313,7 +262,7 @@ impl<'a> UiWriter<'a, '_> {
             Item::SpanBegin(_) | Item::SpanEnd(_) => Ok(()),
             Item::Loss(loss) => {
                 let text = shortened(&loss.describe(self.log.dictionary())).into_owned();
-                let track = self.track(TrackKey::Losses, "lost messages", false)?;
+                let track = self.track(TrackKey::Losses, "lost messages", TrackKind::Plain)?;
                 self.track_event(loss.time, track, |event| {
                     event.uint32(track_event::TYPE, track_event::TYPE_INSTANT);
                     event.string(track_event::NAME, &text);
@@ -346,8 +295,9 @@ impl<'a> UiWriter<'a, '_> {
     fn task(&mut self, at: usize, task: &Task) -> io::Result<()> {
         let slices = self.log.slices();
         let name = shortened(&slices[task.slice].beginning(MOST_OF_NAME + 4)).into_owned();
+        let kind = TrackKind::ChildOf(self.process_track(&slices[task.slice])?);
         for (lane, edges) in task.tracks.iter().enumerate() {
-            let track = self.track(TrackKey::Task(at, lane), &name, false)?;
+            let track = self.track(TrackKey::Task(at, lane), &name, kind)?;
             for edge in edges {
                 self.track_event(edge.time, track, |event| match edge.begins {
                     Some(slice) => {
@@ -425,7 +375,11 @@ impl<'a> UiWriter<'a, '_> {
             };
             // `counter_of` reads it.
             let name = format!("{} [{}]", message.template(), counter.argument);
-            let track = self.track(TrackKey::Counter(index, entry.message_id()), &name, true)?;
+            let track = self.track(
+                TrackKey::Counter(index, entry.message_id()),
+                &name,
+                TrackKind::Counter,
+            )?;
             self.track_event(entry.time(), track, |event| {
                 event.uint32(track_event::TYPE, TYPE_COUNTER).double(COUNTER_VALUE, value);
             })?;
@@ -435,19 +389,53 @@ impl<'a> UiWriter<'a, '_> {
     }
 
     /// The id of a track of ours, which is described when it is first asked for.
-    fn track(&mut self, key: TrackKey, name: &str, is_counter: bool) -> io::Result<u64> {
-        let next = FIRST_TRACK + self.tracks.len() as u64;
-        let track = *self.tracks.entry(key).or_insert(next);
-        if track == next {
+    fn track(&mut self, key: TrackKey, name: &str, kind: TrackKind) -> io::Result<u64> {
+        let (track, is_new) = self.track_id(key);
+        if is_new {
             self.write(|to| {
                 let mut descriptor = to.nested(packet::TRACK_DESCRIPTOR);
                 descriptor.uint64(track_descriptor::UUID, track).string(TRACK_NAME, name);
-                if is_counter {
-                    drop(descriptor.nested(TRACK_COUNTER));
+                match kind {
+                    TrackKind::Counter => drop(descriptor.nested(TRACK_COUNTER)),
+                    TrackKind::ChildOf(Some(parent)) => {
+                        descriptor.uint64(TRACK_PARENT, parent);
+                    }
+                    TrackKind::Plain | TrackKind::ChildOf(None) => {}
                 }
             })?;
         }
         Ok(track)
+    }
+
+    /// The id of a track of ours, and whether it is asked for the first time.
+    fn track_id(&mut self, key: TrackKey) -> (u64, bool) {
+        let next = FIRST_TRACK + self.tracks.len() as u64;
+        let track = *self.tracks.entry(key).or_insert(next);
+        (track, track == next)
+    }
+
+    /// The track of the process of a slice: the one that the trace has, since trace_processor takes
+    /// a second one for that of another process with its pid.
+    fn process_track(&mut self, slice: &SpanSlice) -> io::Result<Option<u64>> {
+        let thread = self.log.thread_of_slice(slice);
+        if let Some(known) = self.log.process_track(thread) {
+            return Ok(Some(known));
+        }
+        let (Some(pid), Some(own)) = (self.log.pid_apart(thread), thread.pid) else {
+            return Ok(None);
+        };
+        let (track, is_new) = self.track_id(TrackKey::Process(pid));
+        if is_new {
+            self.write(|to| {
+                if pid != own {
+                    to.uint32(packet::LOCAL_PID, own);
+                }
+                let mut descriptor = to.nested(packet::TRACK_DESCRIPTOR);
+                descriptor.uint64(track_descriptor::UUID, track);
+                descriptor.nested(track_descriptor::PROCESS).uint32(process_descriptor::PID, pid);
+            })?;
+        }
+        Ok(Some(track))
     }
 
     /// Writes a packet that is known by its first field.

@@ -53,6 +53,8 @@ pub(crate) struct Packet<'a> {
     /// `merge/processes_apart.rs`.
     pub(crate) local_pid: Option<u32>,
     pub(crate) describes_track: bool,
+    /// The number of the track, if it is that of a process.
+    pub(crate) process_track: Option<u64>,
     /// It repeats what other packets say.
     pub(crate) is_for_ui: bool,
     /// `LOSS` and `PASSED_OVER` are repeated, so their records are read in a second pass over the
@@ -123,7 +125,10 @@ impl<'a> Packet<'a> {
             packet::LOCAL_PID => self.local_pid = Some(field.as_u32()?),
             packet::TRACK_DESCRIPTOR => {
                 self.describes_track = true;
-                self.process = part_of(field, track_descriptor::PROCESS).or(self.process);
+                let process = part_of(field, track_descriptor::PROCESS);
+                let number = process.and_then(|_| part_of(field, track_descriptor::UUID));
+                self.process_track = number.and_then(|number| number.as_u64().ok());
+                self.process = process.or(self.process);
                 self.track_thread = part_of(field, track_descriptor::THREAD);
             }
             PROCESS_TREE => self.process_tree = nested(field)?,

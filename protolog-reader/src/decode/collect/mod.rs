@@ -120,6 +120,8 @@ pub(crate) struct Collected {
     pub(crate) thread_names: HashMap<(u32, u32), String>,
     /// Names of processes by pid, and by the fingerprint that tells several with one pid apart.
     pub(crate) processes: Arc<HashMap<(u32, Option<u64>), String>>,
+    /// The tracks of processes, by the pids of their descriptors.
+    pub(crate) process_tracks: Arc<HashMap<u32, u64>>,
     /// Pids of descriptors that stand for others; see `merge/processes_apart.rs`.
     pub(crate) told_apart: Arc<BTreeSet<u32>>,
     pub(crate) dictionary: Arc<Dictionary>,

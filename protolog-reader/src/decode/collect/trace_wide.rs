@@ -35,6 +35,9 @@ impl Collected {
         }
         if let Some(process) = packet.process {
             let (mut pid, mut name) = thread::parse_process(process)?;
+            if let Some(track) = packet.process_track {
+                Arc::make_mut(&mut self.process_tracks).entry(pid).or_insert(track);
+            }
             if let Some(local) = packet.local_pid {
                 Arc::make_mut(&mut self.told_apart).insert(pid);
                 name.truncate(name.strip_suffix(&name_suffix(local)).map_or(name.len(), str::len));
