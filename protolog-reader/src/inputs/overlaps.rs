@@ -67,6 +67,15 @@ pub(crate) struct Others {
     process: u64,
 }
 
+impl Others {
+    /// The hash of the thread, with its process and the clock of its time.
+    pub(crate) fn thread(&self, origin: ThreadIds, moment: Moment) -> u64 {
+        let ThreadIds { pid, tid } = origin;
+        let ids = u64::from(pid.unwrap_or(0)) << 32 | u64::from(tid.unwrap_or(u32::MAX));
+        mix(ids) ^ self.process.rotate_left(17) ^ u64::from(moment.clock)
+    }
+}
+
 impl Overlaps {
     /// Notes a time at which a thread has something.
     pub(crate) fn add(&mut self, input: usize, origin: ThreadIds, moment: Moment) {
@@ -200,10 +209,7 @@ impl Occurrences {
         others: Others,
         content: u64,
     ) -> bool {
-        let ThreadIds { pid, tid } = origin;
-        let ids = u64::from(pid.unwrap_or(0)) << 32 | u64::from(tid.unwrap_or(u32::MAX));
-        let place = mix(ids) ^ others.process.rotate_left(17) ^ u64::from(moment.clock);
-        let key = (moment.ns, mix(content ^ mix(place)));
+        let key = (moment.ns, mix(content ^ mix(others.thread(origin, moment))));
         let input = input as u32;
         let known = if others.later {
             self.0.entry(key).or_insert(Occurrence { input, seen: 0, kept: 0 })

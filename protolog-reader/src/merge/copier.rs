@@ -2,10 +2,13 @@
 
 use super::changes::Changes;
 use super::error::MergeError;
+use super::fuller_copies::FullerCopies;
 use super::held_packets::{Held, Omitted};
 use super::input_expansion::InputExpansion;
 use super::merge_input::MergeInput;
-use super::packet_contents::{PacketContents, fields, good_part, without, without_sequence};
+use super::packet_contents::{
+    PacketContents, encoded, fields, good_part, without, without_sequence,
+};
 use super::packet_place::{Place, Places};
 use super::packet_stream::{self, Piece, Stop, TraceEnd};
 use super::survey::{SnapshotPacket, Survey};
@@ -19,7 +22,7 @@ use crate::sequences::sessions::Sessions;
 use protolog_core::hash;
 use protolog_core::schema::packet;
 use protolog_recording::PacketWriter;
-use protozero::{Heap, Reader, Writer};
+use protozero::Reader;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
@@ -34,6 +37,8 @@ pub(super) struct Copier<'a, 'b> {
     written: HashSet<u64>,
     /// Messages that other inputs may have, too.
     occurrences: Occurrences,
+    /// Messages of which one of several inputs has more.
+    fuller: FullerCopies,
     /// The state of the input; none if no other one can have anything of it.
     places: Option<Places>,
     /// The packets that sequences of the input hold back, by the sequence's new id.
@@ -60,12 +65,17 @@ pub(super) struct Copier<'a, 'b> {
 }
 
 impl<'a, 'b> Copier<'a, 'b> {
-    pub(super) fn new(survey: &'a mut Survey, to: &'a mut PacketWriter<'b>) -> Self {
+    pub(super) fn new(
+        survey: &'a mut Survey,
+        fuller: FullerCopies,
+        to: &'a mut PacketWriter<'b>,
+    ) -> Self {
         Self {
             survey,
             to,
             written: HashSet::new(),
             occurrences: Occurrences::default(),
+            fuller,
             places: None,
             held: HashMap::new(),
             changes: Changes::default(),
@@ -223,7 +233,8 @@ impl<'a, 'b> Copier<'a, 'b> {
         let packet = &found.packet;
         let mut omitted = Omitted::default();
         if let (Some(content), false) = (place.logged, place.moment.guessed) {
-            omitted.logged = self.is_known(index, place, content);
+            let has_more = self.fuller.have(index, place, &mut self.survey.overlaps);
+            omitted.logged = has_more || self.is_known(index, place, content);
             self.duplicates += u64::from(omitted.logged && packet.message.is_some());
         }
         if packet.has_losses {
@@ -306,11 +317,10 @@ impl<'a, 'b> Copier<'a, 'b> {
                 packet::TRUSTED_PACKET_SEQUENCE_ID => {}
                 packet::PROTOLOG_VIEWER_CONFIG => {
                     let config = self.new_elements(field.as_bytes().unwrap_or_default());
-                    let mut writer = Writer::new(Heap::with_capacity(config.len() + 16));
                     if !config.is_empty() {
-                        writer.message().bytes(packet::PROTOLOG_VIEWER_CONFIG, &config);
+                        let number = packet::PROTOLOG_VIEWER_CONFIG;
+                        kept.extend(encoded(|to| to.bytes(number, &config)));
                     }
-                    kept.extend(writer.into_vec().unwrap_or_default());
                 }
                 _ => kept.extend_from_slice(whole),
             }

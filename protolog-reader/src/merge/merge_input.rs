@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-/// A trace to merge. It is opened twice.
+/// A trace to merge. It is opened several times.
 pub trait MergeInput {
     /// Its name in error messages.
     fn name(&self) -> &str;

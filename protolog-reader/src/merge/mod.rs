@@ -6,7 +6,8 @@
 //! several inputs have is copied once ([`overlaps`](crate::inputs::overlaps)).
 //!
 //! Each input is read twice: first it is [surveyed](survey), so that contradictions are found
-//! before anything is written, then it is copied.
+//! before anything is written, then it is copied. Where one may have more of a message than another
+//! one, those that may have it are [read](fuller_copies) in between.
 //!
 //! Invariants: only one packet is in memory at a time, in addition to sequence ids, clock
 //! snapshots, dictionaries, and about 100 bytes for each message of a thread and a time that a
@@ -16,6 +17,7 @@
 mod changes;
 mod copier;
 mod error;
+mod fuller_copies;
 mod held_packets;
 mod input_expansion;
 mod logged_content;
@@ -25,6 +27,7 @@ mod packet_place;
 mod packet_stream;
 mod processes_apart;
 mod survey;
+mod unbundled;
 
 pub use error::MergeError;
 pub use merge_input::MergeInput;
@@ -34,6 +37,7 @@ use crate::damage::limits::Limits;
 use crate::damage::{hole, resync};
 use crate::sequences::sessions;
 use copier::Copier;
+use fuller_copies::FullerCopies;
 use input_expansion::InputExpansion;
 use packet_stream::TraceEnd;
 use protolog_recording::PacketWriter;
@@ -120,8 +124,9 @@ pub fn merge_within(
         }
     }
     survey.finish(inputs)?;
+    let fuller = fuller_copies(&chosen, expansion, &mut survey)?;
     let mut to = PacketWriter::new(out);
-    let mut copier = Copier::new(&mut survey, &mut to);
+    let mut copier = Copier::new(&mut survey, fuller, &mut to);
     copier.copy_snapshots()?;
     let (mut truncated, mut cut) = (Vec::new(), Vec::new());
     for (index, input) in chosen {
@@ -155,4 +160,27 @@ pub fn merge_within(
         unended: copier.sessions.unended(),
     };
     Ok(Merged { sequences: survey.sequences(), ..merged })
+}
+
+/// The messages of which one of several inputs has more than others.
+fn fuller_copies(
+    inputs: &[(usize, &&dyn MergeInput)],
+    expansion: u64,
+    survey: &mut Survey,
+) -> Result<FullerCopies, MergeError> {
+    let mut fuller = FullerCopies::default();
+    if !survey.has_unequal() {
+        return Ok(fuller);
+    }
+    for (index, input) in inputs {
+        if !survey.is_concerned(*index) {
+            continue;
+        }
+        match fuller.add_input(*index, **input, expansion, &mut survey.overlaps) {
+            // The copier says so, too.
+            Err(MergeError::Read { .. }) if input.may_be_left_out() => {}
+            added => added?,
+        }
+    }
+    Ok(fuller)
 }

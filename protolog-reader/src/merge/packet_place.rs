@@ -11,7 +11,7 @@ use super::logged_content::{DEBUG_STRINGS, LoggedContent};
 use crate::clocks::{
     ClockSnapshot, CustomClocks, Moment, TRACE_CLOCK, default_clock, is_of_sequence,
 };
-use crate::inputs::thread_ids::ThreadIds;
+use crate::inputs::thread_ids::{ThreadIds, mix};
 use crate::packets::message_fields::{self, MessageField};
 use crate::packets::trace_packet::Packet;
 use crate::sequences::sequence_state::parse_interned;
@@ -48,6 +48,70 @@ pub(super) struct Place {
     pub(super) defined: Vec<u32>,
     /// The hash of the message or event; none if there is none, or if its strings are not known.
     pub(super) logged: Option<u64>,
+    /// Of a message, how much it has.
+    pub(super) fullness: Option<Fullness>,
+}
+
+/// The texts of a message and its stack trace, which another copy of it may have in full.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fullness {
+    /// The hash of all that is the same in each copy.
+    pub(super) identity: u64,
+    /// The hash of its texts.
+    texts: u64,
+    /// The bytes of its texts.
+    bytes: u64,
+    /// One of them may be cut.
+    is_cut: bool,
+    has_stack: bool,
+}
+
+impl Fullness {
+    /// Returns whether this has all that another copy of the message has, and more.
+    pub(super) fn exceeds(&self, other: &Self) -> bool {
+        let has_longer = other.is_cut && self.bytes > other.bytes;
+        let has_texts = has_longer || self.texts == other.texts;
+        let has_more = has_longer || self.has_stack && !other.has_stack;
+        has_texts && has_more && (self.has_stack || !other.has_stack)
+    }
+
+    fn add_text(&mut self, text: InternedText) {
+        self.identity = mix(self.identity ^ 1);
+        self.texts = mix(self.texts ^ text.hash);
+        self.bytes += u64::from(text.length);
+        self.is_cut |= text.may_be_cut;
+    }
+
+    fn add(&mut self, kind: u64, value: u64) {
+        self.identity = mix(self.identity ^ mix(value.wrapping_add(kind)));
+    }
+}
+
+/// An interned string.
+#[derive(Clone, Copy, Debug, Default)]
+struct InternedText {
+    hash: u64,
+    length: u32,
+    may_be_cut: bool,
+}
+
+/// The end of a text that a session has cut.
+const CUT_END: &[u8] = "…".as_bytes();
+
+/// Returns whether interned data has a stack trace, or a text that may be cut.
+pub(super) fn may_have_more_elsewhere(interned: Field<'_>) -> Result<bool, DecodeError> {
+    for field in interned.as_message()? {
+        let field = field?;
+        let is_partial = match field.number {
+            interned_data::PROTOLOG_STACKTRACE => true,
+            interned_data::PROTOLOG_STRING_ARGS => parse_interned(field)?.1.ends_with(CUT_END),
+            _ => false,
+        };
+        if is_partial {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The state of one input.
@@ -74,8 +138,8 @@ struct Sequence {
     /// True after a hole, until the state is cleared: nothing is known of its clocks.
     is_torn: bool,
     valid: bool,
-    /// Hashes of strings, by kind and id.
-    strings: HashMap<(u32, u64), u64>,
+    /// Strings, by kind and id.
+    strings: HashMap<(u32, u64), InternedText>,
     default_clock: Option<u32>,
     clocks: CustomClocks,
     origin: ThreadIds,
@@ -156,6 +220,7 @@ impl Places {
         note(found, &mut sequence.last, latest);
         let moment = found.unwrap_or(sequence.last.or(*latest).unwrap_or(Moment::UNKNOWN).guess());
         let logged = if *only_times { None } else { sequence.logged(packet, beside)? };
+        let fullness = logged.and_then(|(_, fullness)| fullness);
         Ok(Place {
             origin: sequence.origin,
             process: sequence.process,
@@ -163,7 +228,8 @@ impl Places {
             loss_moment: read.filter(|_| moment.guessed).unwrap_or(moment),
             advanced: packet.timestamp.and(is_incremental.then_some(clock)),
             defined,
-            logged,
+            logged: logged.map(|(hash, _)| hash),
+            fullness,
         })
     }
 }
@@ -191,7 +257,11 @@ impl Sequence {
             let field = field?;
             if STRINGS.contains(&field.number) {
                 let (iid, bytes, _) = parse_interned(field)?;
-                self.strings.entry((field.number, iid)).or_insert_with(|| hash(bytes));
+                self.strings.entry((field.number, iid)).or_insert_with(|| InternedText {
+                    hash: hash(bytes),
+                    length: bytes.len() as u32,
+                    may_be_cut: bytes.ends_with(CUT_END),
+                });
             }
         }
         Ok(())
@@ -218,8 +288,13 @@ impl Sequence {
         Ok(())
     }
 
-    /// The hash of the message and the event in a packet, with the strings that they refer to.
-    fn logged(&self, packet: &Packet<'_>, beside: u64) -> Result<Option<u64>, DecodeError> {
+    /// The hash of the message and the event in a packet, with the strings that they refer to; and
+    /// how much the message has.
+    fn logged(
+        &self,
+        packet: &Packet<'_>,
+        beside: u64,
+    ) -> Result<Option<(u64, Option<Fullness>)>, DecodeError> {
         if packet.needs_state && !self.valid {
             return Ok(None);
         }
@@ -227,33 +302,52 @@ impl Sequence {
         let mut string = |kind, iid| {
             let known = self.strings.get(&(kind, iid));
             is_known &= known.is_some();
-            known.copied().unwrap_or(0)
+            known.copied().unwrap_or_default()
         };
+        let mut fullness = None;
         if let Some(message) = packet.message {
-            message_fields::visit(message.as_message()?, |field| match field {
-                MessageField::MessageId(id) => content.add(4, id),
-                MessageField::String(iid) => {
-                    let hash = string(interned_data::PROTOLOG_STRING_ARGS, iid);
-                    content.add(ParamKind::Str as usize, hash);
-                }
-                MessageField::Int(value) => content.add(ParamKind::Int as usize, value as u64),
-                MessageField::Float(value) => {
-                    content.add(ParamKind::Float as usize, value.to_bits());
-                }
-                MessageField::Bool(value) => content.add(ParamKind::Bool as usize, value.into()),
-                MessageField::StackTrace(iid) => {
-                    content.add(5, string(interned_data::PROTOLOG_STACKTRACE, iid));
-                }
-                MessageField::Unsigned(bits) => content.add(6, bits.into()),
-                MessageField::RateOf(of) => content.add(7, of.into()),
-                MessageField::RateKept(kept) => content.add(8, kept.into()),
-                MessageField::RateBy(by) => content.add(9, by.into()),
-            })?;
+            fullness = Some(add_message(message, &mut content, &mut string)?);
         }
         if let Some(event) = packet.track_event {
-            content.add_event(event, beside, &mut string)?;
+            content.add_event(event, beside, &mut |kind, iid| string(kind, iid).hash)?;
         }
         let is_any = packet.message.is_some() || packet.track_event.is_some();
-        Ok((is_any && is_known).then(|| content.hash()))
+        // A span beside it is not compared.
+        let fullness = fullness.filter(|_| packet.track_event.is_none());
+        Ok((is_any && is_known).then(|| (content.hash(), fullness)))
     }
+}
+
+/// Adds a message to the content of its packet. `string` finds interned strings.
+fn add_message(
+    message: Field<'_>,
+    content: &mut LoggedContent,
+    string: &mut impl FnMut(u32, u64) -> InternedText,
+) -> Result<Fullness, DecodeError> {
+    let (is_cut, has_stack) = (false, false);
+    let mut fullness = Fullness { identity: 0, texts: 0, bytes: 0, is_cut, has_stack };
+    message_fields::visit(message.as_message()?, |field| {
+        let (kind, value) = match field {
+            MessageField::String(iid) => {
+                let text = string(interned_data::PROTOLOG_STRING_ARGS, iid);
+                content.add(ParamKind::Str as usize, text.hash);
+                return fullness.add_text(text);
+            }
+            MessageField::StackTrace(iid) => {
+                fullness.has_stack = true;
+                return content.add(5, string(interned_data::PROTOLOG_STACKTRACE, iid).hash);
+            }
+            MessageField::MessageId(id) => (4, id),
+            MessageField::Int(value) => (ParamKind::Int as usize, value as u64),
+            MessageField::Float(value) => (ParamKind::Float as usize, value.to_bits()),
+            MessageField::Bool(value) => (ParamKind::Bool as usize, value.into()),
+            MessageField::Unsigned(bits) => (6, bits.into()),
+            MessageField::RateOf(of) => (7, of.into()),
+            MessageField::RateKept(kept) => (8, kept.into()),
+            MessageField::RateBy(by) => (9, by.into()),
+        };
+        content.add(kind, value);
+        fullness.add(kind as u64, value);
+    })?;
+    Ok(fullness)
 }

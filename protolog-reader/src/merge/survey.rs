@@ -5,12 +5,12 @@ use super::changes::Changes;
 use super::error::MergeError;
 use super::input_expansion::InputExpansion;
 use super::merge_input::MergeInput;
-use super::packet_contents::{PacketContents, good_part, without_sequence};
-use super::packet_place::Places;
+use super::packet_contents::{PacketContents, without_sequence};
+use super::packet_place::{Places, may_have_more_elsewhere};
 use super::packet_stream::{self, Piece, Stop, TraceEnd};
+use super::unbundled;
 use crate::bytes::looks::Looks;
 use crate::clocks::ClockSnapshot;
-use crate::damage::limits::NESTING;
 use crate::dictionary::elements::{self, Element};
 use crate::dictionary::{Group, Message};
 use crate::inputs::input_clocks::{ClockNumbers, InputClocks};
@@ -37,6 +37,8 @@ pub(super) struct Survey {
     clocks: InputClocks,
     /// The inputs that may have anything that another one has.
     concerned: HashSet<usize>,
+    /// The inputs with stack traces, or with texts that may be cut.
+    partial: HashSet<usize>,
     clock_numbers: HashMap<usize, ClockNumbers>,
     /// The ids that several processes have.
     shared_pids: Vec<u32>,
@@ -94,7 +96,7 @@ impl Survey {
             };
             packets += 1;
             good += u64::from(Reader::new(bytes).all(|field| field.is_ok()));
-            self.add_packet((index, bytes), inputs, &mut places, (0, &inflated))
+            self.add_packet((index, bytes), inputs, &mut places, &inflated)
         });
         match end {
             Ok(TraceEnd::NotATrace) => no_trace(),
@@ -137,45 +139,28 @@ impl Survey {
         (index, bytes): (usize, &[u8]),
         inputs: &[&dyn MergeInput],
         places: &mut Places,
-        (depth, inflated): (u32, &InputExpansion),
+        inflated: &InputExpansion,
     ) -> Result<(), Stop> {
-        let Ok(found) = PacketContents::read(bytes) else {
-            // The copier counts it.
-            return match good_part(bytes) {
-                Some(part) => self.add_packet((index, &part), inputs, places, (depth, inflated)),
-                None => Ok(()),
-            };
-        };
-        if let Some(compressed) = found.compressed {
-            if depth >= NESTING {
-                return Ok(());
+        unbundled::visit(bytes, (0, inflated), &mut |found, bytes| {
+            if inputs.len() > 1 {
+                self.add_place(index, found, places);
             }
-            packet_stream::bundle(compressed, inflated, &mut |piece| match piece {
-                Piece::Packet(bytes) => {
-                    self.add_packet((index, bytes), inputs, places, (depth + 1, inflated))
+            let sequence = self.id(index, found.packet.sequence);
+            if let Some(nanos) = found.snapshot {
+                if self.snapshots.len() == MAX_SNAPSHOTS {
+                    return Err(MergeError::Snapshots.into());
                 }
-                Piece::Hole(_) | Piece::Damage(_) | Piece::Other => Ok(()),
-            })?;
-            return Ok(());
-        }
-        if inputs.len() > 1 {
-            self.add_place(index, &found, places);
-        }
-        let sequence = self.id(index, found.packet.sequence);
-        if let Some(nanos) = found.snapshot {
-            if self.snapshots.len() == MAX_SNAPSHOTS {
-                return Err(MergeError::Snapshots.into());
+                let packet = without_sequence(bytes);
+                self.snapshots.push(SnapshotPacket { nanos, input: index, sequence, packet });
             }
-            let packet = without_sequence(bytes);
-            self.snapshots.push(SnapshotPacket { nanos, input: index, sequence, packet });
-        }
-        if let Some(boot) = found.boot {
-            self.clocks.add_boot(index, boot);
-        }
-        for config in found.configs {
-            self.check_dictionary(index, config, inputs)?;
-        }
-        Ok(())
+            if let Some(boot) = found.boot {
+                self.clocks.add_boot(index, boot);
+            }
+            for config in &found.configs {
+                self.check_dictionary(index, *config, inputs)?;
+            }
+            Ok(())
+        })
     }
 
     /// Notes the thread and the time of a packet.
@@ -187,6 +172,10 @@ impl Survey {
         self.told_apart.extend(packet.local_pid.map(|pid| (index, pid)));
         if let Some(Ok(snapshot)) = packet.snapshot.map(ClockSnapshot::parse) {
             self.clocks.add(index, &snapshot);
+        }
+        let has_partial = |interned| may_have_more_elsewhere(interned).unwrap_or(false);
+        if packet.interned.is_some_and(|it| !self.partial.contains(&index) && has_partial(it)) {
+            self.partial.insert(index);
         }
         let Ok(place) = places.next(packet, 0) else { return };
         if packet.message.is_some() || packet.track_event.is_some() {
@@ -224,6 +213,11 @@ impl Survey {
     /// Returns whether an input may have anything that another one has.
     pub(super) fn is_concerned(&self, input: usize) -> bool {
         self.concerned.contains(&input)
+    }
+
+    /// Returns whether one of them may have more of a message than another one.
+    pub(super) fn has_unequal(&self) -> bool {
+        self.partial.iter().any(|input| self.is_concerned(*input))
     }
 
     /// Returns whether an input has this message whole in its dictionary.

@@ -304,3 +304,70 @@ fn sampled_messages_are_told_apart_by_their_rates() {
     let (report, _) = merged(&[&one, &other]);
     assert_eq!(report.duplicates, 6, "those without a rate");
 }
+
+/// What a session has of a message, in a form and with a stack trace or without.
+fn of_session(text: &str, has_stack: bool, times: usize) -> Vec<u8> {
+    let (stack, of_message) =
+        if has_stack { (r#"stack(1, "at a")"#, ", stack=1") } else { ("", "") };
+    let message = format!("log(0x12, 7, $1{of_message})");
+    trace(&format!(
+        r#"
+@1 boot(7) info(100, 0, "")
+@1 group(1, "app::Log::Net", "Net") message(0x12, WARN, 1, "%d: %s", "src/net.rs:40")
+@2 cleared snapshot(64=5, boot=5, incremental=64) default_clock=64 info(100, 100, "main")
+@2 needs ts=0 string(1, "{text}") {stack} {message}
+{}"#,
+        format!("@2 needs ts=0 {message}\n").repeat(times - 1)
+    ))
+}
+
+/// Text and stack trace of each message.
+fn kept(inputs: &[&[u8]]) -> (Vec<(String, bool)>, u64) {
+    let (report, bytes) = merged(inputs);
+    let log = Trace::from_bytes(bytes).read().unwrap();
+    let entry = |it: protolog_reader::Entry<'_>| {
+        (it.values().text(protolog_reader::Rendering::Full), it.stack_trace().is_some())
+    };
+    let mut kept: Vec<_> = log.entries().map(entry).collect();
+    kept.sort();
+    (kept, report.duplicates)
+}
+
+#[test]
+fn the_fullest_copy_of_a_message_stays() {
+    let full = of_session("a long text", true, 1);
+    let [plain, traced] = [false, true].map(|has_stack| of_session("a long text", has_stack, 1));
+    let [shorter, short] = ["a l…", "a lo…"].map(|text| of_session(text, false, 1));
+    let short_traced = of_session("a lo…", true, 1);
+    let only = |text: &str, has_stack| vec![(format!("7: {text}"), has_stack)];
+    for (inputs, expected) in [
+        (vec![&full, &plain], only("a long text", true)),
+        (vec![&shorter, &full], only("a long text", true)),
+        (vec![&shorter, &plain, &short], only("a long text", false)),
+        (vec![&shorter, &short], only("a lo…", false)),
+        (vec![&plain, &short_traced, &traced, &shorter], only("a long text", true)),
+        // Neither of them has all.
+        (
+            vec![&plain, &short_traced, &shorter],
+            [only("a long text", false), only("a lo…", true)].concat(),
+        ),
+    ] {
+        for turn in 0..inputs.len() {
+            let mut inputs: Vec<&[u8]> = inputs.iter().map(|bytes| bytes.as_slice()).collect();
+            inputs.rotate_left(turn);
+            let (kept, duplicates) = kept(&inputs);
+            assert_eq!(kept, expected, "{turn}");
+            assert_eq!(duplicates as usize, inputs.len() - expected.len(), "{turn}");
+        }
+    }
+}
+
+#[test]
+fn what_may_be_another_message_stays_beside_a_fuller_one() {
+    let other = of_session("another text", true, 1);
+    for beside in [of_session("a long text", false, 1), of_session("a…", true, 2)] {
+        let (kept, duplicates) = kept(&[&beside, &other]);
+        let (of_beside, _) = self::kept(&[&beside]);
+        assert_eq!((kept.len(), duplicates), (of_beside.len() + 1, 0), "{kept:?}");
+    }
+}

@@ -31,9 +31,9 @@ A message that several traces have is in the result once: where a trace is a cop
 where snapshots of a session overlap, where a session streamed and recorded, or where several sessions of a program ran \
 at a time. Two messages are the same if process, \
 thread, time in nanoseconds, text and arguments are; within one trace, equal messages all stay. The same goes for begins \
-and ends of spans, and for records of losses. What can't be known to be the same stays: messages without a time, a process or their strings; \
-messages that one session has with a stack trace, or with a text that it has cut, and another one without; messages of processes with one \
-pid where a trace does not say which of them it is of. A loss that one trace reports stays, even if another trace has the messages.
+and ends of spans, and for records of losses. A message that one session has with a stack trace, or with more of a text that another one \
+has cut, stays in that form. What can't be known to be the same stays: messages without a time, a process or their strings; \
+messages of processes with one pid where a trace does not say which of them it is of. A loss that one trace reports stays, even if another trace has the messages.
 
 Sequences get new ids. Dictionaries become one; where one id stands for two messages or groups, nothing is \
 written, and the message says which they are and where. Times are those since the machine was booted; traces of several \
