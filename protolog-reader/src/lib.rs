@@ -47,7 +47,7 @@ pub use losses::loss::{Loss, LossCause, LossReason};
 pub use losses::passed_over::PassedOver;
 pub use losses::refusal::Refusal;
 pub use losses::stats::{BufferStats, EndReason, EndedEarly, ServiceLosses, Stats};
-pub use merge::{MergeError, MergeInput, Merged, merge, merge_within};
+pub use merge::{MergeError, MergeInput, Merged, merge, merge_with_dictionaries, merge_within};
 pub use output::earlier_ui::CounterArg;
 pub use output::json::JsonWriter;
 pub use output::perfetto_ui::{AddedForUi, for_perfetto_ui, perfetto_ui_packets};

@@ -6,6 +6,7 @@ mod recording;
 #[path = "../../protolog-reader/tests/common/trace/mod.rs"]
 mod trace;
 
+use protolog_core::Level;
 use protolog_testkit::expect_file;
 use protologtool::cli::{self, Exit};
 use protologtool::system::Memory;
@@ -16,6 +17,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
+use viewer_config::{Collector, Dictionary, Format, Group, Message};
 
 /// One thread, of which two messages are gone.
 const APP: &str = r#"
@@ -32,9 +34,47 @@ const WORKER: &str = r#"
 @2 ts=1000000 log(0x22, 2)
 "#;
 
+/// A stripped process: the texts of its messages are in a dictionary of this hash.
+fn stripped(hash: u64) -> String {
+    format!(
+        r#"
+@1 boot(7) stripped({hash})
+@2 cleared snapshot(64=2000000000, boot=2000000000, incremental=64) default_clock=64 info(100, 100, "main")
+@2 needs ts=1000000 string(1, "disk") log(0x11, 3)
+@2 needs ts=1000000 log(0x12, $1)
+"#
+    )
+}
+
+/// That dictionary. Its group has the id of another one in the trace of the worker.
+fn texts() -> Dictionary {
+    let mut texts = Collector::new();
+    let (name, tag) = ("app::Log::Net".to_owned(), "Net".to_owned());
+    texts.add_group(Group { id: 2, name: name.clone(), tag });
+    for (id, template) in [(0x11, "received %04d"), (0x12, "slow: %s")] {
+        texts.add_message(Message {
+            id,
+            template: template.to_owned(),
+            names: String::new(),
+            unsigned: 0,
+            level: Level::Warn,
+            group: name.as_str().into(),
+            place: String::new(),
+            locations: Vec::new(),
+        });
+    }
+    texts.finish().expect("a dictionary").dictionary
+}
+
 /// Files that the tests name.
 fn system() -> Memory {
     let system = Memory::default();
+    let texts = texts();
+    let hash = texts.hash();
+    system.add_file("stripped.pftrace", trace::trace(&stripped(hash)));
+    system.add_file("texts.json", texts.to_bytes(Format::Json));
+    system.add_file(&*format!("texts/{hash:016x}.pb"), texts.to_bytes(Format::Pb));
+    system.add_file("elsewhere/other.pb", Dictionary::default().to_bytes(Format::Pb));
     let app = recording::recording(APP, 0);
     system.add_file("cut.rec", &app[..app.len() - 1]);
     system.add_file("words.txt", "words\n");
@@ -64,7 +104,7 @@ fn run(words: &str) -> String {
 }
 
 /// The commands, in the order of the file with their expected output.
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 20] = [
     "recover app.rec -o out",
     "recover app.rec worker.rec --output out",
     "recover cut.rec app.pftrace worker.rec missing.rec -o out",
@@ -79,6 +119,12 @@ const COMMANDS: [&str; 14] = [
     "read-log app.rec --time boot",
     "read-log cut.rec --time boot",
     "merge app.pftrace words.txt -o out",
+    "merge stripped.pftrace worker.pftrace --viewer-config texts -o out",
+    "merge worker.pftrace stripped.pftrace --viewer-config texts.json -o out",
+    "merge app.pftrace worker.pftrace --viewer-config texts.json --perfetto-ui -o out",
+    "merge stripped.pftrace --viewer-config elsewhere -o out",
+    "merge stripped.pftrace -o out",
+    "merge stripped.pftrace --viewer-config words.txt --viewer-config missing -o out",
 ];
 
 #[test]

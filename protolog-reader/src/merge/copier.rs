@@ -3,6 +3,7 @@
 use super::changes::Changes;
 use super::error::MergeError;
 use super::fuller_copies::FullerCopies;
+use super::given_dictionaries::GivenDictionaries;
 use super::held_packets::{Held, Omitted};
 use super::input_expansion::InputExpansion;
 use super::merge_input::MergeInput;
@@ -39,6 +40,8 @@ pub(super) struct Copier<'a, 'b> {
     occurrences: Occurrences,
     /// Messages of which one of several inputs has more.
     fuller: FullerCopies,
+    /// What dictionaries beside the inputs have.
+    pub(super) given: GivenDictionaries,
     /// The state of the input; none if no other one can have anything of it.
     places: Option<Places>,
     /// The packets that sequences of the input hold back, by the sequence's new id.
@@ -67,7 +70,7 @@ pub(super) struct Copier<'a, 'b> {
 impl<'a, 'b> Copier<'a, 'b> {
     pub(super) fn new(
         survey: &'a mut Survey,
-        fuller: FullerCopies,
+        (fuller, given): (FullerCopies, GivenDictionaries),
         to: &'a mut PacketWriter<'b>,
     ) -> Self {
         Self {
@@ -76,6 +79,7 @@ impl<'a, 'b> Copier<'a, 'b> {
             written: HashSet::new(),
             occurrences: Occurrences::default(),
             fuller,
+            given,
             places: None,
             held: HashMap::new(),
             changes: Changes::default(),
@@ -103,6 +107,16 @@ impl<'a, 'b> Copier<'a, 'b> {
             self.write(*sequence, changed.as_deref().unwrap_or(packet))?;
         }
         Ok(())
+    }
+
+    /// Writes what no input has of the dictionaries beside them.
+    pub(super) fn write_given(&mut self) -> Result<(), MergeError> {
+        let given = std::mem::take(&mut self.given.bytes);
+        if given.is_empty() {
+            return Ok(());
+        }
+        let elements = self.new_elements(&given);
+        self.write(0, &encoded(|to| to.bytes(packet::PROTOLOG_VIEWER_CONFIG, &elements)))
     }
 
     /// Writes all other packets of an input.
@@ -340,6 +354,7 @@ impl<'a, 'b> Copier<'a, 'b> {
                     Cow::Owned(elements::good_part(bytes))
                 }
                 Element::Bad | Element::Part(..) => return,
+                Element::Stripped(hash) if self.given.provided.contains(&hash) => return,
                 _ => Cow::Borrowed(bytes),
             };
             if self.written.insert(hash(&element)) {

@@ -18,6 +18,7 @@ mod changes;
 mod copier;
 mod error;
 mod fuller_copies;
+mod given_dictionaries;
 mod held_packets;
 mod input_expansion;
 mod logged_content;
@@ -38,11 +39,13 @@ use crate::damage::{hole, resync};
 use crate::sequences::sessions;
 use copier::Copier;
 use fuller_copies::FullerCopies;
+use given_dictionaries::GivenDictionaries;
 use input_expansion::InputExpansion;
 use packet_stream::TraceEnd;
 use protolog_recording::PacketWriter;
 use std::io::Write;
 use survey::Survey;
+use viewer_config::Dictionary;
 
 /// The report of a merge.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -76,6 +79,8 @@ pub struct Merged {
     /// Ids of processes whose session has a beginning and no end: they were killed, or are still
     /// running.
     pub unended: Vec<u32>,
+    /// Hashes of dictionaries of stripped programs that were not there.
+    pub missing_dictionaries: Vec<u64>,
 }
 
 impl Merged {
@@ -110,6 +115,17 @@ pub fn merge_within(
     expansion: u64,
     out: &mut dyn Write,
 ) -> Result<Merged, MergeError> {
+    merge_with_dictionaries(inputs, expansion, (&[], &mut |_| None), out)
+}
+
+/// As [`merge_within`], with texts that no input has from dictionaries, and from those that a
+/// function finds by their hash, as those of stripped programs. They become a part of the result.
+pub fn merge_with_dictionaries(
+    inputs: &[&dyn MergeInput],
+    expansion: u64,
+    (files, find): (&[Dictionary], &mut dyn FnMut(u64) -> Option<Dictionary>),
+    out: &mut dyn Write,
+) -> Result<Merged, MergeError> {
     let mut survey = Survey::default();
     let (mut left_out, mut chosen) = (Vec::new(), Vec::new());
     for (index, input) in inputs.iter().enumerate() {
@@ -126,8 +142,10 @@ pub fn merge_within(
     survey.finish(inputs)?;
     let fuller = fuller_copies(&chosen, expansion, &mut survey)?;
     let mut to = PacketWriter::new(out);
-    let mut copier = Copier::new(&mut survey, fuller, &mut to);
+    let given = GivenDictionaries::new(&survey, files, find);
+    let mut copier = Copier::new(&mut survey, (fuller, given), &mut to);
     copier.copy_snapshots()?;
+    copier.write_given()?;
     let (mut truncated, mut cut) = (Vec::new(), Vec::new());
     for (index, input) in chosen {
         let inflated = InputExpansion::new(expansion);
@@ -158,6 +176,7 @@ pub fn merge_within(
         skipped_bytes: copier.skipped_bytes,
         damaged_bytes: copier.damaged_bytes,
         unended: copier.sessions.unended(),
+        missing_dictionaries: copier.given.missing.into_iter().collect(),
     };
     Ok(Merged { sequences: survey.sequences(), ..merged })
 }

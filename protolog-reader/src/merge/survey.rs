@@ -16,7 +16,7 @@ use crate::dictionary::{Group, Message};
 use crate::inputs::input_clocks::{ClockNumbers, InputClocks};
 use crate::inputs::overlaps::Overlaps;
 use protozero::{Field, Reader};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io;
 
 /// Maximum number of clock snapshots for the whole trace: one per second for 12 days.
@@ -46,6 +46,8 @@ pub(super) struct Survey {
     told_apart: HashSet<(usize, u32)>,
     messages: HashMap<u64, (Message, usize)>,
     groups: HashMap<u32, (Group, usize)>,
+    /// The hashes of the dictionaries of stripped programs.
+    pub(super) stripped: BTreeSet<u64>,
 }
 
 /// A packet with a clock snapshot.
@@ -225,6 +227,18 @@ impl Survey {
         self.messages.contains_key(&id)
     }
 
+    /// Returns whether an input has a group with this id.
+    pub(super) fn has_group(&self, id: u32) -> bool {
+        self.groups.contains_key(&id)
+    }
+
+    /// The groups of all inputs: id, name and tag.
+    pub(super) fn groups(&self) -> impl Iterator<Item = (u32, &str, &str)> {
+        let mut groups: Vec<_> = self.groups.iter().collect();
+        groups.sort_by_key(|(id, _)| **id);
+        groups.into_iter().map(|(id, (group, _))| (*id, &*group.name, &*group.tag))
+    }
+
     /// Compares a dictionary with those of the other inputs. Contradictions within one input are
     /// ignored.
     fn check_dictionary(
@@ -238,6 +252,10 @@ impl Survey {
             let found = match element {
                 Element::Message(id, message) => self.clash_of_message(index, id, &message, inputs),
                 Element::Group(id, group) => self.clash_of_group(index, id, &group, inputs),
+                Element::Stripped(hash) => {
+                    self.stripped.insert(hash);
+                    None
+                }
                 _ => None,
             };
             clash = clash.take().or(found);

@@ -3,13 +3,15 @@
 use crate::args::{Expansion, LogOutput};
 use crate::exit::{Exit, Failure};
 use crate::logs::merge_report::{failure, problems};
+use crate::logs::merged_traces::MERGED;
 use crate::logs::pipe_input;
+use crate::logs::text_sources::TextSources;
 use crate::logs::trace_paths::{self, Moved};
 use crate::output::{cant_write, is_standard, once, write_one};
 use crate::system::System;
 use protolog_reader::{
-    AddedForUi, ByteSource, CounterArg, MergeInput, Merged, SourceReader, for_perfetto_ui,
-    merge_within, printable,
+    AddedForUi, ByteSource, CounterArg, MergeError, MergeInput, Merged, SourceReader,
+    for_perfetto_ui, merge_with_dictionaries, printable,
 };
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -36,7 +38,8 @@ has cut, stays in that form. What can't be known to be the same stays: messages 
 messages of processes with one pid where a trace does not say which of them it is of. A loss that one trace reports stays, even if another trace has the messages.
 
 Sequences get new ids. Dictionaries become one; where one id stands for two messages or groups, nothing is \
-written, and the message says which they are and where. Times are those since the machine was booted; traces of several \
+written, and the message says which they are and where. Texts that no trace has, as those of stripped programs, come from the \
+dictionaries that --viewer-config names, and become a part of the result. Times are those since the machine was booted; traces of several \
 boots, or of several machines, are ordered by the clock on the wall, and refused where one does not know that.
 
 Of a directory, all traces in it are merged, but for the output of an earlier run; what can't be read there is left out, with a warning and exit \
@@ -61,6 +64,11 @@ pub(crate) struct MergeArgs {
     /// Traces, and directories with traces; `-` for standard input
     #[arg(required = true, value_name = "TRACES")]
     traces: Vec<PathBuf>,
+
+    /// Take texts that the traces lack from this dictionary (.pb, .json or .json.gz), or from the
+    /// matching `<hash>.pb` in this directory, into the result; may be repeated
+    #[arg(long, value_name = "FILE|DIR")]
+    viewer_config: Vec<PathBuf>,
 
     /// Write the trace to this file; `-` for standard output
     #[arg(short, long, value_name = "FILE")]
@@ -93,12 +101,18 @@ pub(crate) fn run(args: &MergeArgs, system: &dyn System) -> Result<Exit, Failure
         let failure = Failure::new("all traces were removed meanwhile");
         return Err(failure.help("list the directory again"));
     }
+    let mut texts = TextSources::load(&args.viewer_config, system)?;
     let (merged, is_all_added) = if args.perfetto_ui {
-        write_for_ui(args, (&inputs, &paths), system)?
+        write_for_ui(args, (&inputs, &paths), &mut texts, system)?
     } else {
         let mode = args.output_file.mode_of_new();
-        (write(&inputs, args.expansion, (&args.output, mode), &paths, system)?, true)
+        let merging = Merging { inputs: &inputs, expansion: args.expansion, texts: &mut texts };
+        (write(merging, (&args.output, mode), &paths, system)?, true)
     };
+    texts.finish()?;
+    if !args.viewer_config.is_empty() {
+        system.print_error(&missing_dictionaries(&merged));
+    }
     for line in problems(&merged, args.expansion) {
         system.print_error(&line);
     }
@@ -138,34 +152,95 @@ fn duplicates(merged: &Merged) -> Option<String> {
         .then(|| format!("left out, since another trace has the same: {}\n", parts.join(", ")))
 }
 
-/// Merges `inputs` into the file `output` with these permissions, which none of the files `read`
-/// may be.
+/// Traces to merge.
+pub(super) struct Merging<'a, 'b> {
+    pub(super) inputs: &'a [&'a dyn MergeInput],
+    pub(super) expansion: Expansion,
+    /// Texts that they lack.
+    pub(super) texts: &'a mut TextSources<'b>,
+}
+
+impl Merging<'_, '_> {
+    fn write_to(self, out: &mut dyn io::Write) -> Result<Merged, MergeError> {
+        let Self { inputs, expansion, texts } = self;
+        let files = texts.dictionaries().to_vec();
+        let find = &mut |hash| texts.find(hash);
+        merge_with_dictionaries(inputs, expansion.max_expansion, (&files, find), out)
+    }
+}
+
+/// Merges traces into the file `output` with these permissions, which none of the files `read` may
+/// be.
 pub(super) fn write(
-    inputs: &[&dyn MergeInput],
-    expansion: Expansion,
+    merging: Merging<'_, '_>,
     (output, mode): (&Path, u32),
     read: &[PathBuf],
     system: &dyn System,
 ) -> Result<Merged, Failure> {
     let mut merged = Merged::default();
     let fill = |out: &mut dyn io::Write| {
-        merged = merge_within(inputs, expansion.max_expansion, out)?;
+        merged = merging.write_to(out)?;
         Ok(())
     };
     write_one(output, mode, read, system, fill, |error| failure(&error, output))?;
     Ok(merged)
 }
 
+/// A trace with the texts that it lacks; the same where no dictionary is given.
+pub(super) fn with_texts(
+    trace: Vec<u8>,
+    viewer_config: &[PathBuf],
+    expansion: Expansion,
+    system: &dyn System,
+) -> Result<Vec<u8>, Failure> {
+    if viewer_config.is_empty() {
+        return Ok(trace);
+    }
+    let mut texts = TextSources::load(viewer_config, system)?;
+    let (input, mut filled) = (WholeTrace(trace), Vec::new());
+    let merging = Merging { inputs: &[&input], expansion, texts: &mut texts };
+    let merged = merging.write_to(&mut filled).map_err(|error| failure(&error, Path::new("-")))?;
+    texts.finish()?;
+    system.print_error(&missing_dictionaries(&merged));
+    Ok(filled)
+}
+
+/// A trace in memory.
+struct WholeTrace(Vec<u8>);
+
+impl MergeInput for WholeTrace {
+    fn name(&self) -> &str {
+        MERGED
+    }
+
+    fn open(&self) -> io::Result<Box<dyn Read + '_>> {
+        Ok(Box::new(self.0.as_slice()))
+    }
+}
+
+/// The lines for dictionaries that are not among those that were given; none if there are none.
+fn missing_dictionaries(merged: &Merged) -> String {
+    let line = |hash: &u64| {
+        format!(
+            "warning: missing dictionary `{hash:016x}`, which holds the texts of a stripped program\n"
+        )
+    };
+    let lines = merged.missing_dictionaries.iter().map(line);
+    let help = "help: name it, or a directory that holds it, by `--viewer-config`\n".to_owned();
+    lines.chain((!merged.missing_dictionaries.is_empty()).then_some(help)).collect()
+}
+
 /// As [`write()`], with what Perfetto's UI shows; and whether that is all.
 fn write_for_ui(
     args: &MergeArgs,
     (inputs, paths): (&[&dyn MergeInput], &[PathBuf]),
+    texts: &mut TextSources<'_>,
     system: &dyn System,
 ) -> Result<(Merged, bool), Failure> {
-    let mut trace = Vec::new();
-    let merged = merge_within(inputs, args.expansion.max_expansion, &mut trace)
+    let (mut trace, expansion) = (Vec::new(), args.expansion);
+    let merged = Merging { inputs, expansion, texts }
+        .write_to(&mut trace)
         .map_err(|error| failure(&error, &args.output))?;
-    let expansion = args.expansion;
     let added = for_perfetto_ui(trace, &args.counter, expansion.max_expansion);
     let (trace, added) = added.map_err(|error| {
         Failure::new(format!("can't read the merged traces: {error}")).help(error.help())

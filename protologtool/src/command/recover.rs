@@ -7,13 +7,14 @@ mod in_core;
 mod in_place;
 mod list;
 
-use super::merge;
+use super::merge::{self, Merging};
 use crate::args::{Expansion, LogOutput};
 use crate::exit::{Exit, Failure};
 use crate::logs::completion::HEAD;
 use crate::logs::merged_traces::MadeTrace;
 use crate::logs::rescue::{RescuedTrace, looks_like_trace, report_recovered, rescue_bytes};
 use crate::logs::segment_names::{is_part, segments_of};
+use crate::logs::text_sources::TextSources;
 use crate::logs::{pipe_input, trace_paths};
 use crate::output::{cant_read, is_standard, once, write_one};
 use crate::system::System;
@@ -261,7 +262,9 @@ fn write_all(
         })
         .collect();
     let inputs: Vec<&dyn MergeInput> = made.iter().map(|made| made as &dyn MergeInput).collect();
-    merge::write(&inputs, Expansion::default(), (output, mode), read, system).map(drop)
+    let texts = &mut TextSources::load(&[], system)?;
+    let merging = Merging { inputs: &inputs, expansion: Expansion::default(), texts };
+    merge::write(merging, (output, mode), read, system).map(drop)
 }
 
 fn write_trace(

@@ -58,7 +58,7 @@ expression, each with counts; an overview over time; the values of an argument o
 that keeps what is chosen. The key ? lists its keys.
 
 With --perfetto, the trace is handed to the Perfetto UI in another window, with what `merge --perfetto-ui` adds for it: messages in its \
-table and on its track of logs, losses, counters. The UI comes from the network and reads the trace within the browser; nothing is \
+table and on its track of logs, losses, counters, and texts by --viewer-config. The UI comes from the network and reads the trace within the browser; nothing is \
 sent to its server. --perfetto=URL names another UI, such as one of your own. The command ends when the UI has the trace.
 
 A page takes up to 16 million messages; filters choose fewer.
@@ -89,7 +89,7 @@ pub(crate) struct ViewArgs {
         require_equals = true,
         default_missing_value = perfetto::UI,
         value_parser = perfetto::address,
-        conflicts_with_all = ["output", "viewer_config", "Filters"]
+        conflicts_with_all = ["output", "Filters"]
     )]
     perfetto: Option<String>,
 

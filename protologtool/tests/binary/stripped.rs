@@ -2,7 +2,7 @@
 
 use super::fixture::{Built, PLAIN};
 use super::{text, tool};
-use protolog_testkit::{TempDir, run, run_any, temp_dir};
+use protolog_testkit::{TempDir, run, run_any, temp_dir, trace_processor};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -61,6 +61,18 @@ fn a_stripped_program_logs_ids_and_its_traces_find_the_texts() {
     let json = read(&["--viewer-config", text(&shelf), "--format", "json", "--arg", "number=7"]);
     assert!(json.stdout.contains(r#""fields":{"number":7},"#), "{}", json.stdout);
     assert_eq!(json.stdout.lines().count(), 1);
+
+    // A merge takes the texts into the trace, for readers that know no dictionaries.
+    let merged = directory.path().join("merged.pftrace");
+    let texts = ["--viewer-config", text(&shelf), "-o", text(&merged)];
+    run(&mut tool(&[&["merge", text(&trace)], &texts[..]].concat()));
+    let alone = run(&mut tool(&["read-log", text(&merged)]));
+    assert_eq!((alone.stdout, alone.stderr), (output.stdout.clone(), String::new()));
+    let sql = "select message, tag from protolog where message glob 'app, printed*'";
+    if let Some(tables) = trace_processor(&merged, &[sql]) {
+        assert_eq!(tables[0].texts("message"), ["app, printed: 7 and text"]);
+        assert_eq!(tables[0].texts("tag"), ["Printed"]);
+    }
 
     // Under any name, in any format, among others.
     let (pb, json) = (shelf.join(format!("{hash}.pb")), shelf.join("b.json"));

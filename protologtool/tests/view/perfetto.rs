@@ -324,6 +324,28 @@ fn only_the_browser_that_was_let_in_gets_the_trace() {
 }
 
 #[test]
+fn the_ui_gets_texts_of_a_dictionary() {
+    let _lock = lock();
+    let dir = temp_dir();
+    let [trace, texts] = ["stripped.pftrace", "texts.json"].map(|name| dir.path().join(name));
+    let of_message = [9, 119, 0, 0, 0, 0, 0, 0, 0, 0x18, 14];
+    let mut packet = vec![0x40, 1, 0x50, 1, 0x68, 1, 0xc2, 6, of_message.len() as u8];
+    packet.extend(of_message);
+    fs::write(&trace, [&[0x0a, packet.len() as u8], &packet[..]].concat()).unwrap();
+    let json = r#"{"version": "2.0.0", "messages": {"119":
+        {"message": "from a file: %d", "level": "ERROR", "group": "NET", "at": "com/foo/Net.java"}
+    }, "groups": {"NET": {"tag": "FileTag"}}}"#;
+    fs::write(&texts, json).unwrap();
+    let texts = texts.to_str().unwrap();
+    let args = ["--no-browser", "--perfetto=http://127.0.0.1:9", "--viewer-config", texts];
+    let handover = Served::with(&args, &trace);
+    let client = Client::open(&handover.url).map_err(|it| it.status).unwrap();
+    let handed_over = client.ask("GET", "/trace").body;
+    let has = |text: &str| handed_over.windows(text.len()).any(|at| at == text.as_bytes());
+    assert!(has("from a file: %d") && has("FileTag"));
+}
+
+#[test]
 fn mistakes_in_the_address_of_a_ui() {
     for (args, expected) in [
         (

@@ -71,6 +71,7 @@ fn made_for_ui(
         system.print_error(line);
     })?;
     let expansion = args.expansion;
+    let trace = merge::with_texts(trace, &args.viewer_config, expansion, system)?;
     let added = for_perfetto_ui(trace, &args.counter, expansion.max_expansion);
     let (trace, added) = added.map_err(|error| {
         Failure::new(format!("can't read the traces: {error}")).help(error.help())
