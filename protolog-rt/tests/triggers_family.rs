@@ -329,10 +329,12 @@ fn any_number_of_programs_is_told_and_few_descriptors_are_open() {
     for listener in listeners {
         let (mut stream, _) = listener.accept().expect("a connection");
         let mut lines = [0; 256];
-        let count = stream.read(&mut lines).expect("two lines");
+        let count = stream.read(&mut lines).expect("three lines");
         let lines = String::from_utf8_lossy(&lines[..count]);
         assert!(
-            lines.starts_with("protolog 1\njoin shop ") && lines.ends_with("-error\n"),
+            lines.starts_with("protolog 1\njoin-for 60000000000 2000000000 shop ")
+                && lines.contains("-error\njoin shop ")
+                && lines.ends_with("-error\n"),
             "{lines}"
         );
     }

@@ -33,7 +33,7 @@ mod reply;
 mod request;
 
 pub use reply::{Reply, SiteLine};
-pub use request::{Join, Request, TraceStart};
+pub use request::{Join, JoinWindow, Request, TraceStart};
 
 use core::ffi::CStr;
 
@@ -90,8 +90,22 @@ mod tests {
             (Request::Trigger("slow today"), "trigger slow today"),
             (Request::TriggerAt(1764460000123456789, "4 x"), "trigger-at 1764460000123456789 4 x"),
             (
-                Request::Join(Join { family: "shop", pid: 7, event: "1764460000123456789-slow" }),
+                Request::Join(Join {
+                    family: "shop",
+                    pid: 7,
+                    event: "1764460000123456789-slow",
+                    window: None,
+                }),
                 "join shop 7 1764460000123456789-slow",
+            ),
+            (
+                Request::Join(Join {
+                    family: "shop",
+                    pid: 0,
+                    event: "9-slow",
+                    window: Some(JoinWindow { before: 60_000_000_000, after: 0 }),
+                }),
+                "join-for 60000000000 0 shop 0 9-slow",
             ),
             (Request::Stats, "stats"),
             (Request::Sessions, "sessions"),
@@ -110,6 +124,9 @@ mod tests {
             "groups ",
             "set",
             "join a 7",
+            "join a 7 9-slow 1",
+            "join-for 1 a 7 9-slow",
+            "join-for 1 -1 a 7 9-slow",
             "GROUPS",
         ] {
             assert_eq!(Request::parse(line), None, "{line:?}");

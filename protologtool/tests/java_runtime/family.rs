@@ -3,19 +3,24 @@
 
 use super::switched::done;
 use super::{classes, messages};
-use protolog_rt::{ProtoLogGroup, Session, Triggers, control};
+use protolog_rt::{Level, ProtoLogGroup, Session, Triggers, control, e, i};
+use protolog_testkit::serde_json::{self, Value};
 use protolog_testkit::{java, temp_dir_for_sockets, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Lines, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 #[derive(ProtoLogGroup)]
 enum FamilyLog {
     Stock,
 }
+
+/// The directory of the files of a test that is a program of the family.
+const IN_RUST: &str = "PROTOLOG_TEST_FAMILY_IN_RUST";
 
 struct Program {
     child: Child,
@@ -24,14 +29,38 @@ struct Program {
 
 impl Program {
     fn start(name: &str, dir: &Path, sockets: &Path, classes: &Path) -> Self {
+        Self::start_with(name, dir, (sockets, classes), &[])
+    }
+
+    /// As [`Self::start`], with the milliseconds before an event and after it that its own files
+    /// have.
+    fn start_with(
+        name: &str,
+        dir: &Path,
+        (sockets, classes): (&Path, &Path),
+        window: &[&str],
+    ) -> Self {
         let mut java = java().expect("java");
-        java.arg("-Dprotolog.level=off").env("PROTOLOG_RUNTIME_DIR", sockets);
-        java.arg("-cp").arg(classes).args(["app.Family", name]).arg(dir);
-        java.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = java.spawn().expect("start java");
+        java.arg("-Dprotolog.level=off");
+        java.arg("-cp").arg(classes).args(["app.Family", name]).arg(dir).args(window);
+        Self::run(java, sockets)
+    }
+
+    /// Starts one in Rust: the test of this name, where [`IN_RUST`] has a directory.
+    fn start_in_rust(test: &str, dir: &Path, sockets: &Path) -> Self {
+        let mut own = Command::new(std::env::current_exe().expect("the test itself"));
+        own.args(["--exact", test, "--nocapture"]).env(IN_RUST, dir);
+        Self::run(own, sockets)
+    }
+
+    fn run(mut command: Command, sockets: &Path) -> Self {
+        command.env("PROTOLOG_RUNTIME_DIR", sockets);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("start it");
         let output = BufReader::new(child.stdout.take().expect("a pipe")).lines();
         let mut program = Self { child, output };
-        assert_eq!(program.answer(), "ready");
+        // A test has other lines before.
+        while !program.answer().ends_with("ready") {}
         program
     }
 
@@ -132,6 +161,95 @@ fn an_event_of_one_is_in_a_file_of_each() {
     session.stop().expect("stop");
     assert_eq!(stopped.end(), "");
     assert_eq!(files(8, dir).len(), 8);
+}
+
+/// Time of the event, and of the first and the last tick of each process, in seconds since the
+/// event: in the one trace of these files.
+fn ticks(dir: &Path, files: &[&Path]) -> BTreeMap<u64, (f64, f64)> {
+    let merged = dir.join("merged.trace");
+    let tool = || Command::new(env!("CARGO_BIN_EXE_protologtool"));
+    let status = tool().arg("merge").args(files).arg("-o").arg(&merged).status();
+    assert!(status.expect("merge").success());
+    let read = tool().args(["read-log", "--format", "json"]).arg(&merged).output();
+    let text = String::from_utf8(read.expect("read").stdout).expect("text");
+    std::fs::remove_file(&merged).expect("it is there");
+    let lines: Vec<Value> =
+        text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let text = |line: &Value| line["message"].as_str().unwrap_or_default().to_owned();
+    let time = |line: &Value| line["ts"].as_f64().expect("a time") / 1e9;
+    let events: Vec<&Value> =
+        lines.iter().filter(|line| text(line).starts_with("trigger: ")).collect();
+    assert_eq!(events.len(), files.len(), "one of each file");
+    let mut of = BTreeMap::new();
+    for line in lines.iter().filter(|line| text(line).starts_with("tick ")) {
+        let since = time(line) - time(events[0]);
+        let span = of.entry(line["pid"].as_u64().expect("a process")).or_insert((since, since));
+        span.1 = since;
+    }
+    of
+}
+
+/// A program in Rust that logs, and fails when it is asked to.
+fn stock(dir: &Path) {
+    let millis = Duration::from_millis;
+    let triggers = Triggers::to(dir.join("stock.pftrace")).family("shop");
+    let triggers = triggers.on_level(Level::Error).before(millis(2500)).after(millis(1200));
+    let session = Session::builder().enable_all().triggers(triggers).start().expect("start");
+    let _server = control::serve().expect("listen");
+    std::thread::spawn(move || {
+        for number in 0.. {
+            i!(FamilyLog::Stock, "tick %d", number);
+            std::thread::sleep(millis(1));
+        }
+    });
+    println!("ready");
+    for _ in std::io::stdin().lines() {
+        e!(FamilyLog::Stock, "failed");
+        println!("done");
+    }
+    session.stop().expect("stop");
+}
+
+#[test]
+fn all_files_of_an_event_have_the_time_of_the_program_that_had_it() {
+    if let Some(dir) = std::env::var_os(IN_RUST) {
+        return stock(Path::new(&dir));
+    }
+    let Some(classes) = classes() else { return };
+    let dir = temp_dir_for_sockets();
+    let (dir, sockets) = (dir.path(), dir.path().join("run"));
+    // Their own files have less time, and more.
+    let both = (&*sockets, classes);
+    let mut less = Program::start_with("less", dir, both, &["100", "10"]);
+    let mut more = Program::start_with("more", dir, both, &["60000", "6000"]);
+    let test = "family::all_files_of_an_event_have_the_time_of_the_program_that_had_it";
+    let mut stock = Program::start_in_rust(test, dir, &sockets);
+    assert_eq!([less.ask("tick"), more.ask("tick")], ["done", "done"]);
+    std::thread::sleep(Duration::from_secs(5));
+    assert_eq!(stock.ask("error"), "done");
+    let found = files(3, dir);
+    let paths: Vec<_> = found.iter().map(|(.., path)| &**path).collect();
+    let spans = ticks(dir, &paths);
+    assert_eq!(spans.len(), 3, "{spans:?}");
+    for (pid, (first, last)) in spans {
+        // A file has whole chunks, and goes on until it is written.
+        assert!((-4.5..-2.4).contains(&first), "{pid}: from {first} s");
+        assert!((1.1..4.0).contains(&last), "{pid}: to {last} s");
+    }
+    // An event of a program in Java: the time is that of its own files.
+    assert!(less.ask("event slow").ends_with("-slow"));
+    let found = files(6, dir);
+    let new = found.iter().filter(|(.., path)| !paths.contains(&&**path));
+    let new: Vec<_> = new.map(|(.., path)| &**path).collect();
+    let spans = ticks(dir, &new);
+    assert_eq!(spans.len(), 3, "{spans:?}");
+    for (pid, (first, last)) in spans {
+        assert!((-2.0..-0.09).contains(&first), "{pid}: from {first} s");
+        assert!(last < 2.0, "{pid}: to {last} s");
+    }
+    for program in [less, more, stock] {
+        program.end();
+    }
 }
 
 #[test]

@@ -160,8 +160,9 @@ public final class Triggers {
 
     /**
      * Makes the program one of a family, by any name that they share: at an event of one of them,
-     * all write what they keep of the same time. The files of the others have the same time in
-     * their names, and {@code joined} before the cause.
+     * all write what they keep of the same time, from {@link #before} to {@link #after} of the
+     * program that had it. The files of the others have the same time in their names, and
+     * {@code joined} before the cause.
      *
      * <p>It is for programs of one user on one machine, in Java, Rust or C, which find each other
      * as an operator finds them: each listens ({@link Init}). An event is told to the

@@ -32,8 +32,9 @@ pub enum Request<'a> {
     /// its time in nanoseconds since 1970. One that has it from another program of its family
     /// already makes no second file.
     TriggerAt(u64, &'a str),
-    /// `join FAMILY PID EVENT`: has the sessions of a family of programs write what they keep of an
-    /// event of another program, each to a file.
+    /// `join FAMILY PID EVENT`, or `join-for BEFORE AFTER FAMILY PID EVENT`: has the sessions of a
+    /// family of programs write what they keep of an event of another program, each to a file, of
+    /// the time that they keep by themselves, or of that program's.
     Join(Join<'a>),
     /// `stats`: the state of all sessions, with their losses.
     Stats,
@@ -70,6 +71,17 @@ pub struct Join<'a> {
     pub pid: u32,
     /// The event: its time in nanoseconds since 1970, a hyphen, and its cause.
     pub event: &'a str,
+    /// The time around it that all files of the event have; none for that of each program.
+    pub window: Option<JoinWindow>,
+}
+
+/// The time around an event that a file has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JoinWindow {
+    /// Nanoseconds before it.
+    pub before: u64,
+    /// Nanoseconds after it.
+    pub after: u64,
 }
 
 impl<'a> Request<'a> {
@@ -92,11 +104,11 @@ impl<'a> Request<'a> {
             "trace-status" => Self::TraceStatus,
             "trigger" => Self::Trigger(words.rest()?),
             "trigger-at" => Self::TriggerAt(words.value()?, words.rest()?),
-            "join" => Self::Join(Join {
-                family: words.word()?,
-                pid: words.value()?,
-                event: words.word()?,
-            }),
+            "join" => Self::Join(Join::parse(&mut words, None)?),
+            "join-for" => {
+                let window = JoinWindow { before: words.value()?, after: words.value()? };
+                Self::Join(Join::parse(&mut words, Some(window))?)
+            }
             "stats" => Self::Stats,
             "sessions" => Self::Sessions,
             "sites" => Self::Sites(words.value()?, words.rest()?),
@@ -104,6 +116,12 @@ impl<'a> Request<'a> {
             _ => return None,
         };
         words.end(request)
+    }
+}
+
+impl<'a> Join<'a> {
+    fn parse(words: &mut Words<'a>, window: Option<JoinWindow>) -> Option<Self> {
+        Some(Self { family: words.word()?, pid: words.value()?, event: words.word()?, window })
     }
 }
 
@@ -123,8 +141,12 @@ impl fmt::Display for Request<'_> {
             Self::TraceStatus => f.write_str("trace-status"),
             Self::Trigger(cause) => write!(f, "trigger {}", OneLine(cause)),
             Self::TriggerAt(nanos, cause) => write!(f, "trigger-at {nanos} {}", OneLine(cause)),
-            Self::Join(Join { family, pid, event }) => {
-                write!(f, "join {} {pid} {}", OneLine(family), OneLine(event))
+            Self::Join(Join { family, pid, event, window }) => {
+                match window {
+                    Some(JoinWindow { before, after }) => write!(f, "join-for {before} {after}")?,
+                    None => f.write_str("join")?,
+                }
+                write!(f, " {} {pid} {}", OneLine(family), OneLine(event))
             }
             Self::Stats => f.write_str("stats"),
             Self::Sessions => f.write_str("sessions"),

@@ -14,12 +14,13 @@
 //! - Each fired cause makes one file, or is counted as failed or suppressed. Once the session's
 //!   thread has looked for the last time, all are closed, and nothing fires any more.
 
+use crate::session::arbiter::condition::Condition;
 use crate::session::arbiter::failures::Failures;
-use crate::session::arbiter::occasion::{Fired, Occasion, Origin};
+use crate::session::arbiter::occasion::{Fired, Occasion, Origin, WindowWords};
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use crate::sys::thread;
 use crate::writer::owner::FailedRequest;
-use protolog_core::control::matches_group;
+use protolog_core::control::protocol::JoinWindow;
 use protolog_recording::EventKey;
 use std::sync::OnceLock;
 use std::thread::Thread;
@@ -43,23 +44,6 @@ const CLOSED: u64 = u64::MAX;
 /// The name of the causes beyond [`NAMED`].
 const OTHERS: &str = "other causes";
 
-/// The messages at which a trigger fires.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::session) enum Condition {
-    /// None: somebody names the cause.
-    Named,
-    /// A panic.
-    Panic,
-    /// A request that fails.
-    FailedRequest,
-    /// A message of these levels (bit = severity).
-    Levels(u8),
-    /// A message of these levels of the groups that the pattern names.
-    Group(String, u8),
-    /// One of these messages: id, full name of the group and level (as a bit).
-    Messages(Vec<(u64, String, u8)>),
-}
-
 /// A cause, and what became of it.
 #[derive(Debug)]
 pub(in crate::session) struct Cause {
@@ -75,6 +59,8 @@ pub(in crate::session) struct Cause {
     wall: AtomicU64,
     /// The process that had the event; set before the time.
     origin: AtomicU64,
+    /// The time around the event; set before the time.
+    window: WindowWords,
     pub(in crate::session) counts: CauseCounts,
 }
 
@@ -94,6 +80,8 @@ pub(in crate::session) struct Causes {
     all: Box<[Cause]>,
     /// The name of the family of programs that have files of each other's events.
     family: Option<Box<str>>,
+    /// The time of the last event of another process that came, by which it is known again.
+    joined: AtomicU64,
     /// Requests that have failed, and are in no file yet.
     failures: Failures,
     /// The thread that writes files.
@@ -118,6 +106,7 @@ impl Causes {
         Self {
             all: known.chain(others).collect(),
             family: family.map(Into::into),
+            joined: AtomicU64::new(0),
             failures: Failures::default(),
             thread: OnceLock::new(),
             stop: AtomicBool::new(false),
@@ -150,10 +139,21 @@ impl Causes {
     }
 
     /// Fires the cause that stands for an event of another process. Returns whether it makes a
-    /// file; never for one whose time is not near, or that is known here.
-    pub(in crate::session) fn join(&self, key: &EventKey, pid: u32) -> bool {
-        let occasion = Occasion::of(key, Origin::Elsewhere(pid)).filter(|_| !self.has_event(key));
-        occasion.is_some_and(|occasion| self.fire_at(&format!("joined {}", key.cause), occasion))
+    /// file, of `window` if there is one; never for one whose time is not near, or that is known
+    /// here.
+    pub(in crate::session) fn join(
+        &self,
+        key: &EventKey,
+        pid: u32,
+        window: Option<JoinWindow>,
+    ) -> bool {
+        // Who told of it may tell again, for runtimes that know less.
+        let is_known = self.joined.swap(key.nanos, Ordering::Relaxed) == key.nanos;
+        let occasion = Occasion::of(key, Origin::Elsewhere(pid));
+        let occasion = occasion.filter(|_| !is_known && !self.has_event(key));
+        occasion.is_some_and(|occasion| {
+            self.fire_at(&format!("joined {}", key.cause), Occasion { window, ..occasion })
+        })
     }
 
     fn fire_at(&self, name: &str, occasion: Occasion) -> bool {
@@ -295,6 +295,7 @@ impl Cause {
             thread: AtomicU32::new(0),
             wall: AtomicU64::new(0),
             origin: AtomicU64::new(Origin::Here.word()),
+            window: WindowWords::own(),
             counts: CauseCounts::default(),
         }
     }
@@ -311,13 +312,14 @@ impl Cause {
 
     /// Notes that it fired, unless it is not idle: then it is counted. Returns whether it
     /// was.
-    fn fire(&self, Occasion { time, wall, origin }: Occasion) -> bool {
+    fn fire(&self, Occasion { time, wall, origin, window }: Occasion) -> bool {
         // A thread that finds it idle again sees all that was counted before.
         let is_first = self.set(IDLE, FIRING) && {
             let thread = if origin == Origin::Here { thread::id() } else { 0 };
             self.thread.store(thread, Ordering::Relaxed);
             self.wall.store(wall, Ordering::Relaxed);
             self.origin.store(origin.word(), Ordering::Relaxed);
+            self.window.store(window);
             self.set(FIRING, time.clamp(FIRING + 1, CLOSED - 1))
         };
         let counter = if is_first { &self.counts.fired } else { &self.counts.suppressed };
@@ -339,37 +341,14 @@ impl Cause {
         has_fired.then(|| {
             let wall = Occasion::wall(self.wall.load(Ordering::Relaxed));
             let origin = Origin::from_word(self.origin.load(Ordering::Relaxed));
-            Fired { time, thread: self.thread.load(Ordering::Relaxed), wall, origin }
+            let (thread, window) = (self.thread.load(Ordering::Relaxed), self.window.load());
+            Fired { time, thread, wall, origin, window }
         })
     }
 
     /// Lets it fire again.
     pub(in crate::session) fn rearm(&self) {
         self.fired.store(IDLE, Ordering::Release);
-    }
-}
-
-impl Condition {
-    /// Returns the levels (bit = severity) of a group at which it may hold.
-    fn levels(&self, group: &str) -> u8 {
-        match self {
-            Self::Named | Self::Panic | Self::FailedRequest => 0,
-            Self::Levels(levels) => *levels,
-            Self::Group(pattern, levels) if matches_group(pattern, group) => *levels,
-            Self::Group(..) => 0,
-            Self::Messages(all) => {
-                let of_group = all.iter().filter(|(_, name, _)| name == group);
-                of_group.fold(0, |levels, (.., level)| levels | level)
-            }
-        }
-    }
-
-    /// Returns whether it holds for a message.
-    fn takes(&self, id: u64, group: &str, level: u8) -> bool {
-        match self {
-            Self::Messages(all) => all.iter().any(|(known, ..)| *known == id),
-            _ => self.levels(group) & level != 0,
-        }
     }
 }
 
@@ -390,7 +369,7 @@ fn cut(name: &str) -> &str {
 mod tests {
     use super::*;
     use crate::clock;
-    use crate::session::arbiter::occasion::MOST_APART;
+    use crate::session::arbiter::occasion::{MOST_APART, nanos};
     use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
     #[test]
@@ -413,25 +392,32 @@ mod tests {
         let key = |wall: Duration| EventKey::new(wall.as_nanos() as u64, "Slow query");
         let ago = Duration::from_secs(3);
         let then = now.checked_sub(ago).expect("it is after 1970");
-        assert!(causes.join(&key(then), 7));
+        let window = Some(JoinWindow { before: 5, after: u64::MAX });
+        assert!(causes.join(&key(then), 7, window));
         let (name, cause) = causes.named().next().expect("the cause");
         let fired = cause.fired().expect("it fired");
         let age = Duration::from_nanos(clock::boottime() - fired.time).as_secs_f64();
         assert!(name == "joined slow-query" && (3.0..4.0).contains(&age), "{name}, {age} s");
         assert_eq!((fired.thread, fired.origin), (0, Origin::Elsewhere(7)));
+        let window = Some(JoinWindow { before: 5, after: nanos(MOST_APART) });
+        assert_eq!(fired.window, window, "no copy waits for ever");
         let wall = fired.wall.and_then(|wall| wall.duration_since(UNIX_EPOCH).ok());
         assert_eq!(wall, Some(then));
+        // One that comes too soon is counted once, though it comes twice.
+        let soon = EventKey::new(then.as_nanos() as u64 + 1, "Slow query");
+        assert!(!causes.join(&soon, 7, window) && !causes.join(&soon, 7, None));
+        assert_eq!(cause.counts.suppressed.load(Ordering::Relaxed), 1);
         // Neither long ago, nor long to come, and counted as nothing.
         let second = Duration::from_secs(1);
         let long_ago = now.checked_sub(MOST_APART + second).expect("it is after 1970");
-        assert!(!causes.join(&key(long_ago), 7));
-        assert!(!causes.join(&key(now + MOST_APART + second), 7));
-        assert!(!causes.join(&EventKey::new(u64::MAX, "later"), 7));
+        assert!(!causes.join(&key(long_ago), 7, None));
+        assert!(!causes.join(&key(now + MOST_APART + second), 7, None));
+        assert!(!causes.join(&EventKey::new(u64::MAX, "later"), 7, None));
         assert_eq!(causes.named().count(), 1);
         assert!(causes.fire("slow"), "an event of this process has a file of its own");
         let (_, own) = causes.named().nth(1).expect("the cause");
         let own = own.fired().expect("it fired");
-        assert_eq!((own.wall, own.origin), (None, Origin::Here));
+        assert_eq!((own.wall, own.origin, own.window), (None, Origin::Here, None));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 pub(crate) mod causes;
 pub(crate) mod chunk_wait;
+pub(crate) mod condition;
 pub(crate) mod failures;
 pub(crate) mod occasion;
 pub(crate) mod requests;

@@ -22,6 +22,7 @@ use crate::writer::owner::{Event, Owner};
 use crate::writer::{UNATTRIBUTED, Writer, free_retired};
 use protolog_core::FillPolicy;
 use protolog_core::control::byte_limit::ByteLimit;
+use protolog_core::control::protocol::JoinWindow;
 use protolog_core::control::session_setting::SessionSetting;
 use protolog_recording::EventKey;
 use protolog_shmem::{Buffer, WriteChunk};
@@ -212,7 +213,7 @@ impl Owner for SessionOwner {
             Event::Message { id, group, level } => causes.fire_message(id, group, level),
             Event::Named(cause) => causes.fire(cause),
             Event::Known(cause, key) => causes.fire_event(cause, key),
-            Event::Joined(key) => causes.join(key, 0),
+            Event::Joined(key) => causes.join(key, 0, None),
             Event::Panic => causes.fire_panic(),
             Event::FailedRequest(failed) => causes.fire_request(failed),
         })
@@ -326,10 +327,15 @@ impl Core {
     }
 
     /// Has its triggers fire for an event of another program of its family. Returns whether a file
-    /// comes of it; none if it is of another family.
-    pub(crate) fn join(&self, family: &str, key: &EventKey, pid: u32) -> Option<bool> {
+    /// comes of it, of `window` if there is one; none if it is of another family.
+    pub(crate) fn join(
+        &self,
+        family: &str,
+        key: &EventKey,
+        (pid, window): (u32, Option<JoinWindow>),
+    ) -> Option<bool> {
         let causes = self.owner.causes.as_ref()?;
-        (causes.family() == Some(family)).then(|| causes.join(key, pid))
+        (causes.family() == Some(family)).then(|| causes.join(key, pid, window))
     }
 
     /// Returns the levels (bit = severity) that the session enables of the group with this full

@@ -4,7 +4,7 @@
 
 use crate::error::Error;
 use crate::level;
-use crate::session::arbiter::causes::Condition;
+use crate::session::arbiter::condition::Condition;
 use crate::session::arbiter::session_arbiter::Core;
 use crate::session::builder::Builder;
 use crate::session::file::file_place::FilePlace;

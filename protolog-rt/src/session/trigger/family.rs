@@ -1,7 +1,8 @@
 //! The other programs of a family: each is told of an event, and has a file of the same time.
 //!
 //! ```text
-//! event here   the ring is copied; `join FAMILY PID EVENT` to each program of this user that listens
+//! event here   the ring is copied; `join-for BEFORE AFTER FAMILY PID EVENT` to each program of this
+//!              user that listens, and then `join`, for those that know no more
 //! its file     by then they have answered; standard error says how many have not
 //! ```
 //!
@@ -16,7 +17,7 @@ use crate::session::arbiter::session_arbiter::Core;
 use crate::sys::close_on_fork::CloseOnFork;
 use crate::sys::{process, runtime_dirs};
 use protolog_core::control::name::NameWord;
-use protolog_core::control::protocol::{Join, Request, SOCKET_SUFFIX, VERSION};
+use protolog_core::control::protocol::{Join, JoinWindow, Request, SOCKET_SUFFIX, VERSION};
 use protolog_files::{Directory, Peer};
 use protolog_recording::EventKey;
 use std::io::{self, Read, Write};
@@ -37,7 +38,8 @@ const MOST_PROGRAMS: usize = 1024;
 /// The most programs whose answers are awaited: each takes a descriptor of this program until then.
 const MOST_AWAITED: usize = 64;
 
-/// The most bytes of an answer that are looked at: two lines, and two more where it is a refusal.
+/// The most bytes of an answer that are looked at: two lines for the greeting, and one for each
+/// request, or two where it is a refusal.
 const MOST_ANSWER: usize = 4096;
 
 /// The programs that were told of an event.
@@ -57,18 +59,22 @@ impl FamilyCall {
         others: impl Iterator<Item = Arc<Core>>,
         family: &str,
         cause: &str,
-        wall: SystemTime,
+        (wall, window): (SystemTime, JoinWindow),
     ) -> Self {
         let since = wall.duration_since(UNIX_EPOCH).unwrap_or_default();
         let nanos = u64::try_from(since.as_nanos()).unwrap_or(u64::MAX);
         let key = EventKey::new(nanos, cause);
         for other in others {
-            other.join(family, &key, process::id());
+            other.join(family, &key, (process::id(), Some(window)));
         }
         let event = key.to_string();
         let word = NameWord(family).to_string();
-        let join = Request::Join(Join { family: &word, pid: process::id(), event: &event });
-        let request = format!("{}\n{join}\n", Request::Hello(VERSION));
+        let join = Join { family: &word, pid: process::id(), event: &event, window: None };
+        let for_window = Request::Join(Join { window: Some(window), ..join });
+        // One whose runtime is older refuses the first, and knows the second. Others know the event
+        // by then.
+        let join = Request::Join(join);
+        let request = format!("{}\n{for_window}\n{join}\n", Request::Hello(VERSION));
         let mut call = Self { family: family.to_owned(), awaited: Vec::new(), told: 0, failed: 0 };
         let by = Instant::now() + MOST_WAIT;
         for directory in runtime_dirs::private() {
@@ -146,9 +152,9 @@ fn has_answered(socket: &CloseOnFork<UnixStream>) -> bool {
             Err(_) => return true,
         }
     }
-    // One to the greeting, and one to the request.
+    // One to the greeting, and one to each request.
     let is_last = |line: &&[u8]| *line == b"ok\n" || line.starts_with(b"error ");
-    answer.split_inclusive(|byte| *byte == b'\n').filter(is_last).count() >= 2
+    answer.split_inclusive(|byte| *byte == b'\n').filter(is_last).count() >= 3
 }
 
 fn is_gone(error: &io::Error) -> bool {

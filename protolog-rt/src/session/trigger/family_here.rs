@@ -3,6 +3,7 @@
 
 use crate::session::arbiter::session_arbiter::Core;
 use crate::sys::process;
+use protolog_core::control::protocol::JoinWindow;
 use protolog_recording::EventKey;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -19,13 +20,13 @@ impl FamilyCall {
         others: impl Iterator<Item = Arc<Core>>,
         family: &str,
         cause: &str,
-        wall: SystemTime,
+        (wall, window): (SystemTime, JoinWindow),
     ) -> Self {
         let since = wall.duration_since(UNIX_EPOCH).unwrap_or_default();
         let nanos = u64::try_from(since.as_nanos()).unwrap_or(u64::MAX);
         let key = EventKey::new(nanos, cause);
         for other in others {
-            other.join(family, &key, process::id());
+            other.join(family, &key, (process::id(), Some(window)));
         }
         Self { _none: () }
     }

@@ -1,7 +1,8 @@
 //! The settings of a session's triggers.
 
 use crate::paths::absolute;
-use crate::session::arbiter::causes::{Cause, Causes, Condition};
+use crate::session::arbiter::causes::{Cause, Causes};
+use crate::session::arbiter::condition::Condition;
 use crate::sync::Ordering;
 use protolog_core::Level;
 use protolog_core::control::levels_at_least;
@@ -300,8 +301,9 @@ impl Triggers {
     }
 
     /// Makes the program one of a family, by any name that they share: at an event of one of them,
-    /// all write what they keep of the same time, so that one timeline shows what each of them did
-    /// (`read-log` and `merge` take many files). The files of the others have the same time in
+    /// all write what they keep of the same time, from [`Self::before`] to [`Self::after`] of the
+    /// program that had it, so that one timeline shows what each of them did (`read-log` and
+    /// `merge` take many files). The files of the others have the same time in
     /// their names, and `joined` before the cause: `db.joined-error.20261127T220509.123Z.pftrace`.
     ///
     /// It is for programs of one user on one machine, which find each other as an operator finds

@@ -24,6 +24,7 @@ use crate::session::trigger::settings::EventWindow;
 use crate::sync::{AtomicU64, Ordering};
 use crate::sys::thread::block_signals;
 use crate::text_queue;
+use protolog_core::control::protocol::JoinWindow;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant, SystemTime};
@@ -146,10 +147,9 @@ impl Run {
         let fired = self.causes.all().map(Cause::fired).enumerate();
         let fired = fired.filter_map(|(at, fired)| Some((at, fired?))).filter(is_idle);
         let fired: Vec<_> = fired.collect();
-        let Some(first) = fired.iter().map(|(_, fired)| fired.time).min() else {
-            return Vec::new();
-        };
-        let (earlier, since) = self.copy(first);
+        let since = |(_, fired): &(usize, Fired)| fired.time.saturating_sub(self.before(fired));
+        let Some(since) = fired.iter().map(since).min() else { return Vec::new() };
+        let (earlier, since) = self.copy(since);
         // Others have it where it is an earlier one that is shared.
         let is_fresh = Arc::strong_count(&earlier) == 1;
         for (at, fired) in &fired {
@@ -170,11 +170,23 @@ impl Run {
         let family = self.causes.family().filter(|_| fired.origin == Origin::Here)?;
         let (name, _) = self.causes.all().nth(at).and_then(Cause::named)?;
         let others = (self.sessions)().into_iter().filter(|other| !Arc::ptr_eq(other, &self.core));
-        Some(Arc::new(FamilyCall::new(others, family, name, wall)))
+        let window = JoinWindow { before: self.before(&fired), after: self.after(&fired) };
+        Some(Arc::new(FamilyCall::new(others, family, name, (wall, window))))
     }
 
-    /// Copies what the ring has for a cause that fired at `time`, and returns since when that is.
-    fn copy(&self, time: u64) -> (Arc<Collected>, u64) {
+    /// The time before an event that its file has, in nanoseconds.
+    fn before(&self, fired: &Fired) -> u64 {
+        fired.window.map_or(nanos(self.window.before), |window| window.before)
+    }
+
+    /// The time after an event that its file has, in nanoseconds.
+    fn after(&self, fired: &Fired) -> u64 {
+        fired.window.map_or(nanos(self.window.after), |window| window.after)
+    }
+
+    /// Copies what the ring has since then, as far as a file may have it, and returns since when
+    /// that is.
+    fn copy(&self, since: u64) -> (Arc<Collected>, u64) {
         let open = self.states.iter().filter_map(|(state, _)| match state {
             CauseState::Open(open) => Some(open),
             _ => None,
@@ -185,7 +197,6 @@ impl Run {
         if let Some(newest) = open.last().filter(|_| open.len() >= MOST_COPIES) {
             return (Arc::clone(&newest.earlier), newest.since);
         }
-        let since = time.saturating_sub(nanos(self.window.before));
         let mut earlier = Collected::since(&self.core, since);
         let since = since.max(earlier.limit(self.window.before_bytes));
         (Arc::new(earlier), since)
@@ -197,15 +208,16 @@ impl Run {
         let now = clock::boottime();
         for at in 0..self.states.len() {
             let CauseState::Open(open) = &self.states[at].0 else { continue };
-            let is_due = now >= open.fired.time.saturating_add(nanos(self.window.after));
+            let after = self.after(&open.fired);
+            let is_due = now >= open.fired.time.saturating_add(after);
             if !is_due && !at_once {
                 continue;
             }
             let open = open.clone();
             let is_fresh = fresh.contains(&at);
             self.write(at, &open, is_fresh);
-            let interval = self.window.interval.max(self.window.after);
-            self.states[at].0 = CauseState::Written(open.opened.saturating_add(nanos(interval)));
+            let interval = nanos(self.window.interval).max(after);
+            self.states[at].0 = CauseState::Written(open.opened.saturating_add(interval));
         }
     }
 
@@ -262,7 +274,11 @@ impl Run {
         for (cause, (state, _)) in self.causes.all().zip(&mut self.states) {
             let due = match state {
                 CauseState::Idle => continue,
-                CauseState::Open(open) => open.fired.time.saturating_add(nanos(self.window.after)),
+                CauseState::Open(open) => {
+                    let own = nanos(self.window.after);
+                    let after = open.fired.window.map_or(own, |window| window.after);
+                    open.fired.time.saturating_add(after)
+                }
                 CauseState::Written(until) if *until <= now => {
                     *state = CauseState::Idle;
                     cause.rearm();

@@ -14,7 +14,7 @@ import java.time.Duration;
 
 /**
  * One of a family of programs, that does what it reads on standard input:
- * {@code Family NAME DIRECTORY}.
+ * {@code Family NAME DIRECTORY [BEFORE AFTER]}, times in milliseconds.
  */
 public final class Family {
     private Family() {}
@@ -23,6 +23,9 @@ public final class Family {
         new Init().groups(AppLog.values()).start();
         Triggers triggers = Triggers.to(Path.of(args[1]).resolve(args[0] + ".pftrace")).onLevel(LogLevel.ERROR)
                 .after(Duration.ofSeconds(2)).family("shop");
+        if (args.length > 2) {
+            triggers = triggers.before(Duration.ofMillis(Long.parseLong(args[2]))).after(Duration.ofMillis(Long.parseLong(args[3])));
+        }
         Session session = Session.builder().enableAll().triggers(triggers).start();
         ProtoLog.d(NET, "%s works", args[0]);
         System.out.println("ready");
@@ -34,11 +37,29 @@ public final class Family {
                     ProtoLog.e(NET, "%s failed", args[0]);
                     System.out.println("done");
                 }
+                case "tick" -> {
+                    Thread thread = new Thread(Family::tick);
+                    thread.setDaemon(true);
+                    thread.start();
+                    System.out.println("done");
+                }
                 case "event" -> System.out.println(ProtoLog.triggerEvent(words[1]));
                 case "join" -> System.out.println(ProtoLog.joinEvent(words[1]));
                 default -> session.triggerCounts().forEach(it -> System.out.println(it.cause() + ": " + it.fired() + "+" + it.suppressed()));
             }
         }
         session.stop();
+    }
+
+    /** Logs a message each millisecond, or nearly. */
+    private static void tick() {
+        try {
+            for (int i = 0;; i++) {
+                ProtoLog.d(NET, "tick %d", i);
+                Thread.sleep(1);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 }

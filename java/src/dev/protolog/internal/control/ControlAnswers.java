@@ -26,6 +26,7 @@ import dev.protolog.internal.session.Sessions;
 import dev.protolog.internal.session.SettingRange;
 import dev.protolog.internal.text.LogPrinter;
 import dev.protolog.internal.text.WrittenName;
+import dev.protolog.internal.write.Cause;
 import dev.protolog.internal.write.EventKey;
 import dev.protolog.internal.write.FillPolicy;
 import dev.protolog.internal.write.Routing;
@@ -162,7 +163,15 @@ final class ControlAnswers {
             if (pid == null) {
                 return false;
             }
-            join(WrittenName.read(words[1]), pid.longValue(), words[3]);
+            join(WrittenName.read(words[1]), pid.longValue(), words[3], null);
+        } else if (words[0].equals("join-for") && words.length == 6) {
+            BigInteger before = number(words[1], Long.SIZE - 1);
+            BigInteger after = number(words[2], Long.SIZE - 1);
+            BigInteger pid = number(words[4], Integer.SIZE);
+            if (before == null || after == null || pid == null) {
+                return false;
+            }
+            join(WrittenName.read(words[3]), pid.longValue(), words[5], new Cause.Window(before.longValue(), after.longValue()));
         } else if (words[0].equals("trace-start")) {
             TraceStart start = TraceStart.parse(line);
             if (start == null) {
@@ -247,12 +256,12 @@ final class ControlAnswers {
         }
     }
 
-    private static void join(String family, long pid, String event) throws Refusal {
+    private static void join(String family, long pid, String event, Cause.Window window) throws Refusal {
         EventKey key = EventKey.parse(event);
         if (key == null) {
             throw new Refusal("`" + event + "` is no event", "name it by nanoseconds since 1970, a hyphen, and its cause");
         }
-        int joined = Sessions.join(family, key, pid);
+        int joined = Sessions.join(family, key, pid, window);
         if (joined < 0) {
             throw new Refusal("no session is of the family `" + family + "`", "start one with triggers of this family in the program");
         } else if (joined == 0) {

@@ -4,6 +4,7 @@ import dev.protolog.internal.files.PrivateDirectory;
 import dev.protolog.internal.files.RuntimeDirectories;
 import dev.protolog.internal.process.RunningProgram;
 import dev.protolog.internal.text.WrittenName;
+import dev.protolog.internal.write.Cause;
 import dev.protolog.internal.write.EventKey;
 import java.io.IOException;
 import java.net.ConnectException;
@@ -46,11 +47,14 @@ final class FamilyCall {
     }
 
     /** Tells all programs of this user that listen, and the other sessions of this one. */
-    static FamilyCall of(SessionCore session, String family, EventKey event) {
+    static FamilyCall of(SessionCore session, String family, EventKey event, Cause.Window window) {
         FamilyCall call = new FamilyCall(family);
         long pid = RunningProgram.pid();
-        Sessions.join(family, event, pid, session);
-        String request = "protolog 1\njoin " + WrittenName.word(family) + " " + pid + " " + event + "\n";
+        Sessions.join(family, event, pid, window, session);
+        String join = WrittenName.word(family) + " " + pid + " " + event + "\n";
+        // One whose runtime is older refuses the first, and knows the second. Others know the event
+        // by then.
+        String request = "protolog 1\njoin-for " + window.before() + " " + window.after() + " " + join + "join " + join;
         for (PrivateDirectory directory : RuntimeDirectories.open()) {
             try (directory) {
                 for (String name : directory.names(SUFFIX)) {
@@ -127,8 +131,8 @@ final class FamilyCall {
             return true;
         }
         String text = new String(answer.array(), 0, answer.position(), StandardCharsets.UTF_8);
-        // One to the greeting, and one to the request.
-        return text.lines().filter(line -> line.equals("ok") || line.startsWith("error ")).count() >= 2;
+        // One to the greeting, and one to each request.
+        return text.lines().filter(line -> line.equals("ok") || line.startsWith("error ")).count() >= 3;
     }
 
     private static void close(SocketChannel channel) {

@@ -1,6 +1,7 @@
 package dev.protolog.internal.session;
 
 import dev.protolog.internal.groups.Groups;
+import dev.protolog.internal.write.Cause;
 import dev.protolog.internal.write.Causes;
 import dev.protolog.internal.write.EventKey;
 import dev.protolog.internal.write.RequestMark;
@@ -61,18 +62,18 @@ public final class Sessions {
      * write a file.
      */
     public static int join(EventKey key) {
-        return (int) Routing.running().stream().filter(it -> it.causes() != null && it.causes().join(key, 0)).count();
+        return (int) Routing.running().stream().filter(it -> it.causes() != null && it.causes().join(key, 0, null)).count();
     }
 
     /** Likewise, of the sessions of a family; -1 if there is none. */
-    public static int join(String family, EventKey key, long pid) {
-        return join(family, key, pid, null);
+    public static int join(String family, EventKey key, long pid, Cause.Window window) {
+        return join(family, key, pid, window, null);
     }
 
     /** Likewise, but for one session. */
-    static int join(String family, EventKey key, long pid, SessionCore except) {
+    static int join(String family, EventKey key, long pid, Cause.Window window, SessionCore except) {
         List<Causes> all = Routing.running().stream().filter(it -> it != except).map(WriterOwner::causes).filter(it -> it != null && family.equals(it.family())).toList();
-        return all.isEmpty() ? -1 : (int) all.stream().filter(it -> it.join(key, pid)).count();
+        return all.isEmpty() ? -1 : (int) all.stream().filter(it -> it.join(key, pid, window)).count();
     }
 
     public static List<SessionCore> running() {

@@ -129,6 +129,7 @@ final class TriggerThread implements Runnable {
     private void open() {
         List<Cause> all = causes.all();
         RingCopy copy = null;
+        long from = 0;
         long since = 0;
         for (int i = 0; i < states.length; i++) {
             Cause.Event event = all.get(i).event();
@@ -136,8 +137,11 @@ final class TriggerThread implements Runnable {
             if (event == null || state.open != null || state.rearmAt != 0) {
                 continue;
             }
-            if (copy == null) {
-                since = Math.max(0, event.time() - settings.before());
+            // One copy for all, unless a file goes back further than the others.
+            long wanted = Math.max(0, event.time() - before(event));
+            if (copy == null || wanted < from) {
+                from = wanted;
+                since = wanted;
                 State newest = newestOfMany();
                 try {
                     copy = newest != null ? newest.earlier : RingCopy.of(session, since);
@@ -164,11 +168,21 @@ final class TriggerThread implements Runnable {
         }
         try {
             long nanos = event.wall() != 0 ? event.wall() : millis * 1_000_000;
-            return FamilyCall.of(session, settings.family(), EventKey.of(nanos, cause.name()));
+            return FamilyCall.of(session, settings.family(), EventKey.of(nanos, cause.name()), new Cause.Window(before(event), after(event)));
         } catch (RuntimeException | Error e) {
             // The file of this program is written all the same.
             return null;
         }
+    }
+
+    /** The time before an event that its file has. */
+    private long before(Cause.Event event) {
+        return event.window() == null ? settings.before() : event.window().before();
+    }
+
+    /** The time after it. */
+    private long after(Cause.Event event) {
+        return event.window() == null ? settings.after() : event.window().after();
     }
 
     /** The newest of the copies that wait, if no more may; else null. */
@@ -191,7 +205,7 @@ final class TriggerThread implements Runnable {
     private void writeDue(boolean atOnce) {
         for (int i = 0; i < states.length; i++) {
             State state = states[i];
-            if (state.open == null || !atOnce && session.clock().now() < state.open.time() + settings.after()) {
+            if (state.open == null || !atOnce && session.clock().now() < state.open.time() + after(state.open)) {
                 continue;
             }
             Cause cause = causes.all().get(i);
@@ -209,7 +223,7 @@ final class TriggerThread implements Runnable {
                 warn(cause, e);
             }
             cause.count(isWritten);
-            state.rearmAt = state.opened + Math.max(settings.interval(), settings.after());
+            state.rearmAt = state.opened + Math.max(settings.interval(), after(state.open));
             report(state.call);
             state.call = null;
             state.open = null;
@@ -244,7 +258,7 @@ final class TriggerThread implements Runnable {
         for (int i = 0; i < states.length; i++) {
             State state = states[i];
             if (state.open != null) {
-                left = Math.min(left, state.open.time() + settings.after() - now);
+                left = Math.min(left, state.open.time() + after(state.open) - now);
             } else if (state.rearmAt != 0 && state.rearmAt <= now) {
                 state.rearmAt = 0;
                 rearm(causes.all().get(i));

@@ -23,6 +23,7 @@ public final class Cause {
     /** See {@link Event}; set before the time. */
     private volatile long wall;
     private volatile long origin;
+    private volatile Window window;
     private final AtomicLong fired = new AtomicLong();
     private final AtomicLong suppressed = new AtomicLong();
     private final AtomicLong written = new AtomicLong();
@@ -40,13 +41,24 @@ public final class Cause {
      * @param thread the id of its thread; 0 for one of another process
      * @param wall its time in nanoseconds since 1970, where others know it by that; else 0
      * @param origin {@link #HERE}, or the id of the process that had it; 0 if that is not known
+     * @param window the time around it that all files of the event have; null for the session's own
      */
-    public record Event(long time, int thread, long wall, long origin) {
+    public record Event(long time, int thread, long wall, long origin, Window window) {
         /** This process. */
         public static final long HERE = -1;
 
         static Event now(long time, int thread) {
-            return new Event(time, thread, 0, HERE);
+            return new Event(time, thread, 0, HERE, null);
+        }
+    }
+
+    /** The time around an event, in nanoseconds. */
+    public record Window(long before, long after) {
+        /** The longest time after it: a copy of the ring waits for that. */
+        private static final long MOST_AFTER = 600_000_000_000L;
+
+        public Window {
+            after = Math.min(after, MOST_AFTER);
         }
     }
 
@@ -78,6 +90,7 @@ public final class Cause {
             thread.set(event.thread);
             wall = event.wall;
             origin = event.origin;
+            window = event.window;
             isFirst = time.compareAndSet(FIRING, Math.max(FIRING + 1, event.time));
         }
         (isFirst ? fired : suppressed).incrementAndGet();
@@ -92,7 +105,7 @@ public final class Cause {
     /** The event that is to be written; null for none. */
     public Event event() {
         long now = time.get();
-        return now > FIRING && now < CLOSED ? new Event(now, thread.get(), wall, origin) : null;
+        return now > FIRING && now < CLOSED ? new Event(now, thread.get(), wall, origin, window) : null;
     }
 
     /** Lets it fire again. */

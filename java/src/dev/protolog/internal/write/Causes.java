@@ -5,6 +5,7 @@ import dev.protolog.internal.process.ThreadIdentity;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -34,6 +35,8 @@ public final class Causes {
     private final BootClock clock = BootClock.ofProcess();
     /** The family of programs that have files of each other's events; null for none. */
     private final String family;
+    /** The time of the last event of another process that came, by which it is known again. */
+    private final AtomicLong joined = new AtomicLong();
     /** The thread that writes files. */
     private volatile Thread thread;
     private volatile boolean isStopping;
@@ -84,27 +87,29 @@ public final class Causes {
         if (hasEvent(key)) {
             return false;
         }
-        Cause.Event event = eventOf(key, ThreadIdentity.currentId(), Cause.Event.HERE);
+        Cause.Event event = eventOf(key, ThreadIdentity.currentId(), Cause.Event.HERE, null);
         return event != null && fire(name, event);
     }
 
     /**
-     * Fires the cause that stands for an event of another process. True if it makes a file; never
-     * for one whose time is not near, or that is known here.
+     * Fires the cause that stands for an event of another process. True if it makes a file, of
+     * {@code window} if that is not null; never for one whose time is not near, or that is known
+     * here.
      */
-    public boolean join(EventKey key, long pid) {
-        if (hasEvent(key)) {
+    public boolean join(EventKey key, long pid, Cause.Window window) {
+        // Who told of it may tell again, for runtimes that know less.
+        if (joined.getAndSet(key.nanos()) == key.nanos() || hasEvent(key)) {
             return false;
         }
-        Cause.Event event = eventOf(key, 0, pid);
+        Cause.Event event = eventOf(key, 0, pid, window);
         return event != null && fire("joined " + key.cause(), event);
     }
 
-    private Cause.Event eventOf(EventKey key, int on, long origin) {
+    private Cause.Event eventOf(EventKey key, int on, long origin, Cause.Window window) {
         Instant now = Instant.now();
         long ago = now.getEpochSecond() * 1_000_000_000 + now.getNano() - key.nanos();
         // The clock of another machine may be ahead, and no file waits for that.
-        return Math.abs(ago) > MOST_APART ? null : new Cause.Event(clock.now() - Math.max(0, ago), on, key.nanos(), origin);
+        return Math.abs(ago) > MOST_APART ? null : new Cause.Event(clock.now() - Math.max(0, ago), on, key.nanos(), origin, window);
     }
 
     private boolean fire(String name, Cause.Event event) {
