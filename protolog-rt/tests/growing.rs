@@ -118,3 +118,29 @@ fn a_burst_on_a_full_disk_is_counted() {
     assert_eq!(summary.messages + summary.lost(), MESSAGES, "{summary:?}");
     assert!(causes.contains(&LossCause::BufferFull), "{summary:?}");
 }
+
+/// The pieces of a message that finds no room are given back, also where the buffer can't grow.
+#[test]
+fn a_long_message_on_a_full_disk_leaves_room_for_others() {
+    let _lock = SESSIONS.lock().unwrap_or_else(PoisonError::into_inner);
+    let dir = temp_dir();
+    let Some(disk) = Mounted::new(dir.path().join("disk"), 2 * BUFFER) else { return };
+    let builder = Session::builder().file(disk.0.join("a.pftrace")).enable_all();
+    let builder = builder.recording_in(RecordingPlace::BesideTrace).max_string_bytes(8 << 20);
+    let session = builder.start().expect("start a session");
+    let ballast = disk.0.join("ballast");
+    let rest = std::fs::write(&ballast, vec![1; 2 * BUFFER as usize]);
+    assert!(rest.is_err(), "the disk is full");
+    // Room for the trace, and none for the buffer.
+    let size = std::fs::metadata(&ballast).expect("the ballast").len();
+    let file = std::fs::File::options().write(true).open(&ballast).expect("open the ballast");
+    file.set_len(size - (128 << 10)).expect("make room");
+    i!(Log::Net, "long %s", &"0123456789abcdef".repeat(7 << 16));
+    session.flush().expect("flush");
+    i!(Log::Net, "short %d", 1);
+    session.flush().expect("flush");
+    let other = || i!(Log::Net, "other %d", 1);
+    std::thread::spawn(other).join().expect("a thread that logs");
+    let summary = session.stop().expect("stop");
+    assert_eq!((summary.messages, summary.lost()), (2, 1), "{summary:?}");
+}

@@ -326,9 +326,9 @@ impl Buffer {
         self.usage.next.store(Position::FIRST.0, Ordering::Relaxed);
     }
 
-    /// Returns whether somebody has a chunk on half of the pages or more.
+    /// Returns whether somebody has a chunk on half of the pages that are there or more.
     pub fn is_scarce(&self) -> bool {
-        self.divided() >= self.pages.div_ceil(2)
+        self.divided() >= self.pages_there().div_ceil(2)
     }
 
     /// Returns whether nobody has a chunk, and none waits for the reader.

@@ -115,6 +115,7 @@ fn a_buffer_that_can_t_grow_gives_out_what_is_there() {
     let acquire = || buffer.acquire(PageLayout::One, 1);
     let mut chunks: Vec<_> = std::iter::from_fn(acquire).collect();
     assert_eq!((chunks.len(), buffer.pages_there(), buffer.pages()), (80, 80, 256));
+    assert!(buffer.is_scarce(), "those of idle threads are to be reclaimed");
     assert_eq!(buffer.freed(), before + 1, "writers that found none look again once");
     assert_eq!(*steps.lock().unwrap(), [(16, 64), (80, 64)]);
     let mut opened = chunks.pop().expect("a chunk");

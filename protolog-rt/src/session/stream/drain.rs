@@ -30,6 +30,9 @@ const HELD_PART: usize = 8;
 /// The part of a buffer that messages of several chunks may hold while they are not complete.
 const PIECES_PART: usize = 4;
 
+/// The same of the part that is there, for a buffer that can't grow.
+const PIECES_PART_THERE: usize = 2;
+
 /// The most bytes that a packet grows on its way to a file: its tag, its sequence, and a byte of
 /// its size.
 const GROWTH: usize = 6;
@@ -242,8 +245,9 @@ impl Drain {
             sequence.next(false);
         }
         // The beginning of a packet waits for its end, as long as there is room for others.
-        if sequence.begun.is_none() || self.pieces_bytes > core.buffer.pages() * PAGE / PIECES_PART
-        {
+        let of_those_there = core.buffer.pages_there() / PIECES_PART_THERE;
+        let most = (core.buffer.pages() / PIECES_PART).min(of_those_there) * PAGE;
+        if sequence.begun.is_none() || self.pieces_bytes > most {
             let bytes = sequence.pieces.iter().map(HeldChunk::size).sum::<usize>();
             self.pieces_bytes -= bytes;
             self.held_bytes += bytes;
