@@ -8,8 +8,9 @@ use crate::buffer::Buffer;
 use crate::slot::PAGE;
 use crate::sync::Ordering;
 
-/// So many pages a writer makes be there that finds none: 256 KiB, some 100 µs.
-const GROWN_BY_WRITER: usize = 64;
+/// So many pages are made at once, and a writer makes no more that finds none: 256 KiB, some
+/// 100 µs, for which others that grow the same buffer, or map memory, may have to wait.
+const STEP: usize = 64;
 
 impl Buffer {
     /// Number of pages that are there: all, unless the memory grows.
@@ -28,18 +29,22 @@ impl Buffer {
     /// Makes a few pages be there for a writer that found none among the first `there`; true where
     /// there are more than before, also by another thread.
     pub(crate) fn grow_for_writer(&self, there: usize) -> bool {
-        self.grow(there, GROWN_BY_WRITER)
+        self.grow(there, STEP)
     }
 
-    /// Makes `more` pages be there beyond the first `there`, fewer at the end of the buffer; true
-    /// where there are more than before, also by another thread.
+    /// Makes `more` pages be there beyond the first `there`, fewer at the end of the buffer or
+    /// where the system has no more; true where there are more than before, also by another thread.
     fn grow(&self, there: usize, more: usize) -> bool {
         let end = (there + more).min(self.pages());
         if end <= there || self.is_discarded.load(Ordering::Relaxed) {
             return false;
         }
-        if self.memory.grow(there * PAGE, (end - there) * PAGE) {
-            self.there.fetch_max(end, Ordering::AcqRel);
+        for at in (there..end).step_by(STEP) {
+            let to = (at + STEP).min(end);
+            if !self.memory.grow(at * PAGE, (to - at) * PAGE) {
+                break;
+            }
+            self.there.fetch_max(to, Ordering::AcqRel);
             // A writer that found none looks again.
             self.note_more();
         }

@@ -65,10 +65,13 @@ fn allocate_at_once(_: &File, _: usize, _: usize) -> io::Result<()> {
 pub(crate) fn reserve(file: &File, at: usize, len: usize) -> bool {
     let (start, size) = (at as libc::off_t, len as libc::off_t);
     let attempt = |_| {
+        let mode = libc::FALLOC_FL_KEEP_SIZE;
         // SAFETY: the file is open; no memory of ours is involved.
-        unsafe { libc::fallocate(file.as_raw_fd(), libc::FALLOC_FL_KEEP_SIZE, start, size) == 0 }
+        let is_done = unsafe { libc::fallocate(file.as_raw_fd(), mode, start, size) == 0 };
+        let is_over = is_done || io::Error::last_os_error().kind() != io::ErrorKind::Interrupted;
+        is_over.then_some(is_done)
     };
-    (at + len) as u64 <= size_limit() && (0..RESERVE_ATTEMPTS).any(attempt)
+    (at + len) as u64 <= size_limit() && (0..RESERVE_ATTEMPTS).find_map(attempt) == Some(true)
 }
 
 #[cfg(target_vendor = "apple")]

@@ -41,19 +41,20 @@ pub(crate) fn in_file(
     allocate: impl Fn(usize, usize) -> bool + Send + Sync + 'static,
 ) -> io::Result<Buffer> {
     let mapping = Mapping::shared_untouched(file, at, bytes)?;
-    Ok(Growing { mapping, allocate }.into_buffer(there))
+    Growing { mapping, allocate }.into_buffer(there).ok_or(io::ErrorKind::StorageFull.into())
 }
 
-/// The buffer of a stream in memory of the process, none of which is resident.
-pub(crate) fn in_memory(mapping: Mapping) -> Buffer {
+/// The buffer of a stream in memory of the process, none of which is resident. None where the
+/// memory is broken.
+pub(crate) fn in_memory(mapping: Mapping) -> Option<Buffer> {
     let there = first_of(mapping.len());
     Growing { mapping, allocate: |_, _| true }.into_buffer(there)
 }
 
 impl<A: Fn(usize, usize) -> bool + Send + Sync + 'static> Growing<A> {
-    fn into_buffer(self, there: usize) -> Buffer {
-        self.mapping.make_resident(0, there);
-        Buffer::growing(Memory::new(self), there)
+    fn into_buffer(self, there: usize) -> Option<Buffer> {
+        let is_there = self.mapping.make_resident(0, there);
+        is_there.then(|| Buffer::growing(Memory::new(self), there))
     }
 }
 
@@ -69,11 +70,7 @@ unsafe impl<A: Fn(usize, usize) -> bool + Send + Sync> Backing for Growing<A> {
 
     fn grow(&self, at: usize, len: usize) -> bool {
         let _errno = KeptErrno::new();
-        let is_there = (self.allocate)(at, len);
-        if is_there {
-            self.mapping.make_resident(at, len);
-        }
-        is_there
+        (self.allocate)(at, len) && self.mapping.make_resident(at, len)
     }
 
     fn discard(&self) {
@@ -84,5 +81,28 @@ unsafe impl<A: Fn(usize, usize) -> bool + Send + Sync> Backing for Growing<A> {
 impl<A> fmt::Debug for Growing<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Growing").field("mapping", &self.mapping).finish_non_exhaustive()
+    }
+}
+
+#[cfg(all(test, any(target_os = "linux", target_os = "android")))]
+mod tests {
+    use super::*;
+    use protolog_shmem::PAGE;
+
+    /// Somebody truncated it, or the file system allocates less than it says.
+    #[test]
+    fn what_the_file_lacks_is_not_there() {
+        let dir = protolog_testkit::temp_dir();
+        let mut options = File::options();
+        let file = options.read(true).write(true).create_new(true);
+        let file = file.open(dir.path().join("file")).unwrap();
+        file.set_len(8 * PAGE as u64).unwrap();
+        let mapping = Mapping::shared_untouched(&file, 0, 8 * PAGE).unwrap();
+        let growing = Growing { mapping, allocate: |_, _| true };
+        file.set_len(6 * PAGE as u64).unwrap();
+        assert!(growing.grow(PAGE, 2 * PAGE));
+        assert!(!growing.grow(4 * PAGE, 4 * PAGE));
+        assert!(in_file((&file, 0), (8 * PAGE, 8 * PAGE), |_, _| true).is_err());
+        assert!(in_file((&file, 0), (8 * PAGE, 4 * PAGE), |_, _| true).is_ok());
     }
 }

@@ -13,6 +13,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The system's large pages, in bytes: less memory can have none.
 const LARGE_PAGE: usize = 2 << 20;
@@ -58,7 +59,7 @@ impl Mapping {
         }
         let mapping = Self::map(len, flags, -1, 0)?;
         if !mapping.populate() {
-            mapping.touch();
+            mapping.touch(0, len);
         }
         Ok(mapping)
     }
@@ -93,15 +94,29 @@ impl Mapping {
         Self::map(len, libc::MAP_SHARED, file.as_raw_fd(), at)
     }
 
-    /// Makes `len` bytes from `at` on resident, whatever they are, where the system can.
+    /// Makes `len` bytes from `at` on resident, whatever they are, where the system can. False
+    /// where a store there would end the program (`SIGBUS`): the file lacks them.
     #[cfg(any(target_os = "linux", target_os = "android"))]
-    pub(super) fn make_resident(&self, at: usize, len: usize) {
-        self.advise(libc::MADV_POPULATE_WRITE, at, len);
+    pub(super) fn make_resident(&self, at: usize, len: usize) -> bool {
+        if self.advise(libc::MADV_POPULATE_WRITE, at, len) {
+            return true;
+        }
+        match io::Error::last_os_error().raw_os_error() {
+            Some(libc::EFAULT | libc::EHWPOISON) => false,
+            // Before Linux 5.14.
+            Some(libc::EINVAL) => {
+                self.touch(at, len);
+                true
+            }
+            _ => true,
+        }
     }
 
     #[cfg(target_vendor = "apple")]
-    #[allow(clippy::unused_self)] // As on Linux.
-    pub(super) fn make_resident(&self, _: usize, _: usize) {}
+    pub(super) fn make_resident(&self, at: usize, len: usize) -> bool {
+        self.touch(at, len);
+        true
+    }
 
     fn map(len: usize, flags: libc::c_int, file: libc::c_int, at: usize) -> io::Result<Self> {
         let protection = libc::PROT_READ | libc::PROT_WRITE;
@@ -133,13 +148,16 @@ impl Mapping {
         unsafe { libc::madvise(start.cast(), len, advice) == 0 }
     }
 
-    /// Makes every page resident, before anybody else has the mapping.
-    fn touch(&self) {
-        for at in (0..self.len).step_by(SMALL_PAGE) {
-            // SAFETY: *mapped*: `at` is below the size.
+    /// Makes every page of `len` bytes from `at` on resident, and leaves all as it is.
+    fn touch(&self, at: usize, len: usize) {
+        assert!(at <= self.len && len <= self.len - at, "{len} bytes at {at} of {}", self.len);
+        for at in (at..at + len).step_by(SMALL_PAGE) {
+            // SAFETY: *mapped*: `at` is below the size, as was asserted.
             let place = unsafe { self.base.add(at) };
-            // SAFETY: *mapped*; nobody else has the address yet.
-            unsafe { place.write_volatile(0) };
+            // SAFETY: *mapped*; a page begins with a word that others use as this atomic only, or
+            // nobody has the address yet.
+            let word = unsafe { AtomicU64::from_ptr(place.cast().as_ptr()) };
+            word.fetch_or(0, Ordering::Relaxed);
         }
     }
 }
@@ -219,7 +237,24 @@ pub(crate) unsafe fn replace(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sync::{AtomicU32, Ordering};
+    use crate::sync::AtomicU32;
+
+    #[test]
+    fn touched_pages_are_resident_and_as_they_were() {
+        let mapping = Mapping::untouched(4 * SMALL_PAGE).unwrap();
+        // SAFETY: *mapped*; the place is on the second page, and used as this atomic only.
+        let word =
+            unsafe { AtomicU64::from_ptr(mapping.base().as_ptr().wrapping_add(SMALL_PAGE).cast()) };
+        word.store(7, Ordering::Relaxed);
+        mapping.touch(SMALL_PAGE, 2 * SMALL_PAGE);
+        assert_eq!(word.load(Ordering::Relaxed), 7);
+        let mut found = [0; 4];
+        let base = mapping.base().as_ptr().cast();
+        // SAFETY: the kernel writes a byte for each of the four pages.
+        let answer = unsafe { libc::mincore(base, 4 * SMALL_PAGE, found.as_mut_ptr().cast()) };
+        let resident = found.map(|byte: u8| byte & 1);
+        assert_eq!((answer, resident), (0, [0, 1, 1, 0]));
+    }
 
     #[test]
     fn what_a_forked_child_writes_is_its_own() {

@@ -141,3 +141,15 @@ fn a_buffer_grows_while_half_of_it_is_in_use() {
     assert!(!buffer.grow_if_half_used(), "8 of 32");
     assert_eq!((buffer.pages_there(), &**steps.lock().unwrap()), (32, &[(16, 16)][..]));
 }
+
+#[test]
+fn a_large_buffer_grows_in_steps_as_far_as_it_can() {
+    let (buffer, steps) = growing(208);
+    let acquire = || buffer.acquire(PageLayout::One, 1);
+    let _chunks: Vec<_> = std::iter::from_fn(acquire).take(144).collect();
+    assert!(buffer.grow_if_half_used());
+    assert_eq!(
+        (buffer.pages_there(), &steps.lock().unwrap()[2..]),
+        (208, &[(144, 64), (208, 48)][..])
+    );
+}

@@ -56,7 +56,12 @@ impl RecordingState {
         let pinned = form.pinned_bytes.map(map).transpose()?;
         let state = Self::around(form, &main, pinned.as_ref()).ok();
         let buffer = |mapping| Buffer::new(Memory::new(mapping), form.fill_policy);
-        let main = if is_stream { growing::in_memory(main) } else { buffer(main) };
+        let main = if is_stream {
+            let none = || Error::Resources(io::ErrorKind::OutOfMemory.into());
+            growing::in_memory(main).ok_or_else(none)?
+        } else {
+            buffer(main)
+        };
         let buffers = Buffers { main, pinned: pinned.map(buffer) };
         if let Some(state) = &state {
             state.begin(&form.session_id, form.filter);

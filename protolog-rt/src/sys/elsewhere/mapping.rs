@@ -55,7 +55,9 @@ impl Mapping {
 
     /// Leaves it to the system.
     #[allow(clippy::unused_self)] // As on Linux.
-    pub(crate) fn make_resident(&self, _: usize, _: usize) {}
+    pub(crate) fn make_resident(&self, _: usize, _: usize) -> bool {
+        true
+    }
 }
 
 // SAFETY: *mapped*; the mapping begins at a page, its first bytes are zero or a file's, and it is
