@@ -92,7 +92,8 @@ impl Mounted {
 
 impl Drop for Mounted {
     fn drop(&mut self) {
-        let _ = Command::new("umount").arg(&self.0).output();
+        // This thread has the recording mapped for as long as it runs.
+        let _ = Command::new("umount").arg("-l").arg(&self.0).output();
     }
 }
 
