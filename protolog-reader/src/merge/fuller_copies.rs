@@ -5,7 +5,8 @@
 //! time, id and numbers is the same. Only inputs that have a stack trace or a text that may be cut
 //! need this, and a further pass over them and those beside them.
 //!
-//! Invariants: of a message that is left out, another input has all; where an input has two that
+//! Invariants: of a message that is left out, another input has all, as far as the first bytes of a
+//! cut text tell that it is the beginning of another one; where an input has two that
 //! may be the same, as a coarse clock may give one time to, none of them counts as one elsewhere.
 
 use super::error::MergeError;

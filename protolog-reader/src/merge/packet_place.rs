@@ -53,33 +53,49 @@ pub(super) struct Place {
 }
 
 /// The texts of a message and its stack trace, which another copy of it may have in full.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Fullness {
     /// The hash of all that is the same in each copy.
     pub(super) identity: u64,
     /// The hash of its texts.
     texts: u64,
-    /// The bytes of its texts.
+    /// Their number, and their bytes.
+    count: u32,
     bytes: u64,
-    /// One of them may be cut.
-    is_cut: bool,
+    /// The hashes of their beginnings, of each of the lengths in [`HEADS`].
+    heads: [u64; HEADS.len()],
+    /// The fewest bytes that are left of one that may be cut.
+    cut_at: Option<u32>,
     has_stack: bool,
 }
 
 impl Fullness {
     /// Returns whether this has all that another copy of the message has, and more.
     pub(super) fn exceeds(&self, other: &Self) -> bool {
-        let has_longer = other.is_cut && self.bytes > other.bytes;
+        let has_longer = other.cut_at.is_some_and(|kept| self.is_longer(other, kept));
         let has_texts = has_longer || self.texts == other.texts;
         let has_more = has_longer || self.has_stack && !other.has_stack;
         has_texts && has_more && (self.has_stack || !other.has_stack)
     }
 
+    /// Returns whether this has the texts of another copy, the shortest of whose cut ones kept so
+    /// many bytes. Of several texts that are cut in both, each may have more of one.
+    fn is_longer(&self, other: &Self, kept: u32) -> bool {
+        let Some(head) = HEADS.iter().rposition(|len| *len <= kept as usize) else { return false };
+        let has_all = self.cut_at.is_none() || self.count == 1;
+        has_all && self.bytes > other.bytes && self.heads[head] == other.heads[head]
+    }
+
     fn add_text(&mut self, text: InternedText) {
         self.identity = mix(self.identity ^ 1);
         self.texts = mix(self.texts ^ text.hash);
+        self.count += 1;
         self.bytes += u64::from(text.length);
-        self.is_cut |= text.may_be_cut;
+        for (head, of_text) in self.heads.iter_mut().zip(text.heads) {
+            *head = mix(*head ^ of_text);
+        }
+        let kept = text.may_be_cut.then(|| text.length - CUT_END.len() as u32);
+        self.cut_at = self.cut_at.into_iter().chain(kept).min();
     }
 
     fn add(&mut self, kind: u64, value: u64) {
@@ -93,7 +109,23 @@ struct InternedText {
     hash: u64,
     length: u32,
     may_be_cut: bool,
+    /// The hashes of its first bytes.
+    heads: [u64; HEADS.len()],
 }
+
+impl InternedText {
+    fn of(bytes: &[u8]) -> Self {
+        Self {
+            hash: hash(bytes),
+            length: bytes.len() as u32,
+            may_be_cut: bytes.ends_with(CUT_END),
+            heads: HEADS.map(|len| hash(bytes.get(..len).unwrap_or(bytes))),
+        }
+    }
+}
+
+/// A text that is cut is compared with a longer one by so many bytes, the most that it has.
+const HEADS: [usize; 2] = [2, 32];
 
 /// The end of a text that a session has cut.
 const CUT_END: &[u8] = "…".as_bytes();
@@ -257,11 +289,8 @@ impl Sequence {
             let field = field?;
             if STRINGS.contains(&field.number) {
                 let (iid, bytes, _) = parse_interned(field)?;
-                self.strings.entry((field.number, iid)).or_insert_with(|| InternedText {
-                    hash: hash(bytes),
-                    length: bytes.len() as u32,
-                    may_be_cut: bytes.ends_with(CUT_END),
-                });
+                let strings = self.strings.entry((field.number, iid));
+                strings.or_insert_with(|| InternedText::of(bytes));
             }
         }
         Ok(())
@@ -324,8 +353,7 @@ fn add_message(
     content: &mut LoggedContent,
     string: &mut impl FnMut(u32, u64) -> InternedText,
 ) -> Result<Fullness, DecodeError> {
-    let (is_cut, has_stack) = (false, false);
-    let mut fullness = Fullness { identity: 0, texts: 0, bytes: 0, is_cut, has_stack };
+    let mut fullness = Fullness::default();
     message_fields::visit(message.as_message()?, |field| {
         let (kind, value) = match field {
             MessageField::String(iid) => {

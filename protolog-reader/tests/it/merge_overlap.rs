@@ -365,7 +365,13 @@ fn the_fullest_copy_of_a_message_stays() {
 #[test]
 fn what_may_be_another_message_stays_beside_a_fuller_one() {
     let other = of_session("another text", true, 1);
-    for beside in [of_session("a long text", false, 1), of_session("a…", true, 2)] {
+    for beside in [
+        of_session("a long text", false, 1),
+        of_session("a…", true, 2),
+        // Nothing says that it is cut, nor what it would be the beginning of.
+        of_session("waiting…", false, 1),
+        of_session("…", false, 1),
+    ] {
         let (kept, duplicates) = kept(&[&beside, &other]);
         let (of_beside, _) = self::kept(&[&beside]);
         assert_eq!((kept.len(), duplicates), (of_beside.len() + 1, 0), "{kept:?}");
