@@ -104,7 +104,7 @@ fn run(words: &str) -> String {
 }
 
 /// The commands, in the order of the file with their expected output.
-const COMMANDS: [&str; 20] = [
+const COMMANDS: [&str; 22] = [
     "recover app.rec -o out",
     "recover app.rec worker.rec --output out",
     "recover cut.rec app.pftrace worker.rec missing.rec -o out",
@@ -125,6 +125,8 @@ const COMMANDS: [&str; 20] = [
     "merge stripped.pftrace --viewer-config elsewhere -o out",
     "merge stripped.pftrace -o out",
     "merge stripped.pftrace --viewer-config words.txt --viewer-config missing -o out",
+    "merge stripped.pftrace --viewer-config texts.json -o texts.json",
+    "merge stripped.pftrace --viewer-config texts -o texts/f9264f1f9cd09e64.pb",
 ];
 
 #[test]

@@ -5,7 +5,7 @@ use crate::exit::{Exit, Failure};
 use crate::logs::merge_report::{failure, problems};
 use crate::logs::merged_traces::MERGED;
 use crate::logs::pipe_input;
-use crate::logs::text_sources::TextSources;
+use crate::logs::text_sources::{TextSources, with_dictionaries};
 use crate::logs::trace_paths::{self, Moved};
 use crate::output::{cant_write, is_standard, once, write_one};
 use crate::system::System;
@@ -101,13 +101,14 @@ pub(crate) fn run(args: &MergeArgs, system: &dyn System) -> Result<Exit, Failure
         let failure = Failure::new("all traces were removed meanwhile");
         return Err(failure.help("list the directory again"));
     }
+    let read = with_dictionaries(&paths, &args.viewer_config, &args.output, system);
     let mut texts = TextSources::load(&args.viewer_config, system)?;
     let (merged, is_all_added) = if args.perfetto_ui {
-        write_for_ui(args, (&inputs, &paths), &mut texts, system)?
+        write_for_ui(args, (&inputs, &read), &mut texts, system)?
     } else {
         let mode = args.output_file.mode_of_new();
         let merging = Merging { inputs: &inputs, expansion: args.expansion, texts: &mut texts };
-        (write(merging, (&args.output, mode), &paths, system)?, true)
+        (write(merging, (&args.output, mode), &read, system)?, true)
     };
     texts.finish()?;
     if !args.viewer_config.is_empty() {

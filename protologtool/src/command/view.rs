@@ -21,6 +21,7 @@ use crate::exit::{Exit, Failure};
 use crate::logs::filter::Filters;
 use crate::logs::merged_traces::MERGED;
 use crate::logs::named_logs::{NamedLogs, WholeLog};
+use crate::logs::text_sources::with_dictionaries;
 use crate::output::{once, write_one};
 use crate::system::System;
 use columns::Live;
@@ -162,7 +163,8 @@ pub(crate) fn run(args: &ViewArgs, system: &dyn System) -> Result<Exit, Failure>
     let page = page::page(Some(&data));
     let fill = |out: &mut dyn Write| out.write_all(page.as_bytes());
     let failed = |error: std::io::Error| crate::output::cant_write(output, &error);
-    write_one(output, args.output_file.mode_of_new(), &args.traces, system, fill, failed)?;
+    let read = with_dictionaries(&args.traces, &args.viewer_config, output, system);
+    write_one(output, args.output_file.mode_of_new(), &read, system, fill, failed)?;
     Ok(exit)
 }
 

@@ -8,6 +8,7 @@ use crate::output::cant_read;
 use crate::output::reason;
 use crate::system::System;
 use protolog_reader::{Limits, Log, PageOptions, Pages, ReadErrorKind, Trace, printable};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use viewer_config::{Collector, Dictionary, Format};
 
@@ -18,6 +19,29 @@ pub(crate) struct TextSources<'a> {
     system: &'a dyn System,
     has_slices: bool,
     expansion: u64,
+}
+
+/// What a command reads that writes `output`: these inputs, and the dictionaries, of directories
+/// the one that has the output's name.
+pub(crate) fn with_dictionaries(
+    inputs: &[PathBuf],
+    dictionaries: &[PathBuf],
+    output: &Path,
+    system: &dyn System,
+) -> Vec<PathBuf> {
+    let is_dictionary = |name: &OsStr| {
+        let name = name.to_string_lossy();
+        [".pb", ".json", ".json.gz"].iter().any(|end| name.ends_with(end))
+    };
+    let name = output.file_name().filter(|name| is_dictionary(name));
+    let files = dictionaries.iter().filter_map(|path| {
+        if !system.is_directory(path) {
+            return Some(path.clone());
+        }
+        let found = path.join(name?);
+        system.is_file(&found).then_some(found)
+    });
+    inputs.iter().cloned().chain(files).collect()
 }
 
 impl<'a> TextSources<'a> {
