@@ -298,5 +298,5 @@ impl Run {
 
 /// A time in nanoseconds, up to the longest that there is.
 fn nanos(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+    i64::try_from(time.as_nanos()).unwrap_or(i64::MAX) as u64
 }
