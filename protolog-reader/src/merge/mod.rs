@@ -10,9 +10,9 @@
 //! one, those that may have it are [read](fuller_copies) in between.
 //!
 //! Invariants: only one packet is in memory at a time, in addition to sequence ids, clock
-//! snapshots, dictionaries, and about 100 bytes for each message of a thread and a time that a later
-//! input has too; 220 and more where one of the inputs has a stack trace or a cut text. Each message
-//! and group of the result has the same meaning in all inputs, or there is no result.
+//! snapshots, dictionaries, and about 100 bytes for each message of a thread and a time that a
+//! later input has too; 220 and more where one of the inputs has a stack trace or a cut text. Each
+//! message and group of the result has the same meaning in all inputs, or there is no result.
 
 mod changes;
 mod copier;
