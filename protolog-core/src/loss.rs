@@ -35,11 +35,14 @@ pub enum LossCause {
     Removed = loss_cause::REMOVED as u8,
     /// A rule limits such messages, and there were more.
     Limited = loss_cause::LIMITED as u8,
+    /// A rule merges messages that say the same as the one before. They are not lost: the record of
+    /// their number names the message.
+    Repeated = loss_cause::REPEATED as u8,
 }
 
 impl LossCause {
     /// All causes, by their number in traces, which counts from 1.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::BufferFull,
         Self::Overwritten,
         Self::Reentrant,
@@ -50,6 +53,7 @@ impl LossCause {
         Self::WriteFailed,
         Self::Removed,
         Self::Limited,
+        Self::Repeated,
     ];
 
     /// The cause with this number in traces.
@@ -70,6 +74,7 @@ impl LossCause {
             Self::WriteFailed => "write_failed",
             Self::Removed => "removed",
             Self::Limited => "limited",
+            Self::Repeated => "repeated",
         }
     }
 
@@ -86,7 +91,14 @@ impl LossCause {
             Self::WriteFailed => "the file could not be written",
             Self::Removed => "removed from the file by another program",
             Self::Limited => "suppressed by a limit",
+            Self::Repeated => "the same as the message before",
         }
+    }
+
+    /// Returns whether the log says all of such messages but when each was logged, or, of those
+    /// that were truncated, most: they are in no number of lost messages.
+    pub const fn is_in_log(self) -> bool {
+        matches!(self, Self::Truncated | Self::Repeated)
     }
 }
 
@@ -172,7 +184,7 @@ mod tests {
             assert!(reason.number() < 0x100);
             assert_eq!(Unwritten::from_number(reason.number()), Some(reason));
         }
-        assert_eq!([0, 11, 0x7f, 0x87, 0xff].map(Unwritten::from_number), [None; 5]);
+        assert_eq!([0, 12, 0x7f, 0x87, 0xff].map(Unwritten::from_number), [None; 5]);
     }
 
     #[test]
@@ -181,6 +193,6 @@ mod tests {
             assert_eq!(cause as usize, index + 1);
             assert_eq!(LossCause::from_wire(cause as u32), Some(cause));
         }
-        assert_eq!((LossCause::from_wire(0), LossCause::from_wire(11)), (None, None));
+        assert_eq!((LossCause::from_wire(0), LossCause::from_wire(12)), (None, None));
     }
 }

@@ -59,7 +59,7 @@ mod signals;
 
 pub use losses::{
     LIMITED_AT, LOSSES, LOSSES_AT, OTHER_LOSSES, OTHER_LOSSES_AT, PASSED_OVER_AT, REMOVED_AT,
-    loss_key, other_losses_at, parse_loss_key,
+    REPEATED_AT, loss_key, other_losses_at, parse_loss_key,
 };
 pub use parts::{
     HEADER_ADDRESS_AT, MAX_PARTS, MemoryPart, PART_COUNT_AT, WRITER_ENTRY_SIZE,

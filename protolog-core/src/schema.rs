@@ -436,6 +436,9 @@ pub mod loss {
     pub const LAST: u32 = 5;
     /// uint32: the clock of these times; absent for BOOTTIME
     pub const CLOCK_ID: u32 = 6;
+    /// fixed64: the id of the message that they repeat, the last one of the sequence before the
+    /// first of them; absent if they are of several
+    pub const MESSAGE_ID: u32 = 7;
 }
 
 /// Ours: `TracePacket.PASSED_OVER`, a count of messages of one group and level that sampling passed
@@ -471,6 +474,8 @@ pub mod loss_cause {
     pub const REMOVED: u32 = 9;
     /// A rule limits such messages, and there were more.
     pub const LIMITED: u32 = 10;
+    /// A rule merges messages that say the same as the one before.
+    pub const REPEATED: u32 = 11;
     /// In traces that are made of archives, in place of what a reader found itself: packets did not
     /// reach the trace, and nobody knows how many.
     pub const FOUND_DROPPED: u32 = 100;

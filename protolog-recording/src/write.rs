@@ -274,13 +274,15 @@ impl Recovery {
     ) -> io::Result<()> {
         self.report.overwritten = self.report.overwritten.saturating_add(vanished);
         let mut all: Vec<_> = losses(recording).filter(|(.., count)| *count > 0).collect();
-        if recording.streams() {
-            self.leave_out_reported(&mut all);
-        }
+        // Chunks of a ring report repeated messages alone.
+        self.leave_out_reported(&mut all);
         for (_, cause, count) in &all {
-            let is_passed_over =
-                matches!(Unwritten::from_number(*cause), Some(Unwritten::PassedOver(_)));
-            if *cause != loss_cause::TRUNCATED && !is_passed_over {
+            let is_lost = match Unwritten::from_number(*cause) {
+                Some(Unwritten::PassedOver(_)) => false,
+                Some(Unwritten::Lost(cause)) => !cause.is_in_log(),
+                None => true,
+            };
+            if is_lost {
                 self.report.lost = self.report.lost.saturating_add(*count);
             }
         }

@@ -50,14 +50,14 @@ pub(crate) fn log_to(group: &'static GroupInfo, level: Level, template: &str, ar
     if !group.compiled || !is_enabled && !rules::may_switch_on(&call) {
         return;
     }
-    let ruled = if rules::is_any() {
+    let (ruled, id) = if rules::is_any() {
         let id = message_id("", template, level, group.name);
         let visit = |visitor: &mut dyn FnMut(Arg<'_>)| args.iter().for_each(|arg| visitor(*arg));
-        rules::ruled_call(&Call { id: Some(id), ..call }, &visit)
+        (rules::ruled_call(&Call { id: Some(id), ..call }, &visit), id)
     } else {
-        RuledCall::default()
+        (RuledCall::default(), 0)
     };
-    if let Some(passed) = log::pass_taken(ruled, level, group, args) {
+    if let Some(passed) = log::pass_taken(ruled, level, group, (id, args)) {
         log_passed(group, level, (template, args), passed);
     }
 }
@@ -73,7 +73,7 @@ pub(crate) fn log_passed(
     if rule.is_printed(group.is_text_enabled(level)) {
         crate::text::emit_dynamic(level, group.tag, template, args);
     }
-    if rule.is_traced() || group.is_trace_enabled(level) {
+    if !passed.is_repeat && (rule.is_traced() || group.is_trace_enabled(level)) {
         let id = message_id("", template, level, group.name);
         let message = NewMessage { id, template, names: "", level, group, place: "", at: None };
         if !trace_as(message, args, passed) {

@@ -59,7 +59,7 @@ pub fn log_dynamic(site: ForeignSite, template: &str, args: &[Arg<'_>]) {
         None => dynamic::log_to(group, level, template, args),
         // It was sampled once.
         rate => {
-            let passed = Passed { state: group.rule_of(site.0.id), rate };
+            let passed = Passed { state: group.rule_of(site.0.id), rate, is_repeat: false };
             dynamic::log_passed(group, level, (template, args), passed);
         }
     }

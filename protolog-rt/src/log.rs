@@ -6,6 +6,7 @@ use crate::note::NoteRef;
 use crate::site::{GroupLevel, key};
 use crate::writer::arg_slice::ArgSlice;
 use crate::writer::fast::few::FewArgs;
+use crate::writer::repeats::{self, Seen};
 use crate::writer::sampled::Sampled;
 use crate::writer::{self, Decision, Head, HeldBack, Recalled, RecalledCall, Sought};
 use protolog_core::control::rate::Rate;
@@ -98,8 +99,8 @@ pub(crate) fn state(head: Head, note: NoteRef) -> SiteState {
     known.unwrap_or_else(|| head.group_level.parts().0.rule_of(key(note, head.id)))
 }
 
-/// Returns whether a message of a call with this state may have a rate, or be decided by an
-/// argument: [`pass_asked`] is for those alone.
+/// Returns whether a message of a call with this state may have a rate, or be decided by its
+/// arguments: [`pass_asked`] is for those alone.
 #[inline]
 pub(crate) fn may_be_sampled(state: SiteState) -> bool {
     state.is_by_arguments() || rules::has_kept()
@@ -111,6 +112,8 @@ pub(crate) fn may_be_sampled(state: SiteState) -> bool {
 pub(crate) struct Passed {
     pub(crate) state: SiteState,
     pub(crate) rate: Option<Rate>,
+    /// It says the same as the one before, and was counted for the sessions.
+    pub(crate) is_repeat: bool,
 }
 
 /// Returns a message that is not passed over by sampling, and passes the limits that rules set;
@@ -133,7 +136,7 @@ fn pass(
         Err(rules::NotKept) => return count(call, level, group, HeldBack::PassedOver),
     };
     match call.pass_limits() {
-        Ok(()) => Some(Passed { state: call.state, rate }),
+        Ok(()) => Some(Passed { state: call.state, rate, is_repeat: false }),
         Err((now, refused)) => {
             if let Some(sought) = sought {
                 sought.remember(call, refused);
@@ -143,61 +146,91 @@ fn pass(
     }
 }
 
-/// As [`pass`], for a message with these arguments; one that nobody takes passes.
+/// As [`pass`], for the message with this id and these arguments; one that nobody takes passes.
 pub(crate) fn pass_taken(
     call: RuledCall,
     level: Level,
     group: &'static GroupInfo,
-    args: &[Arg<'_>],
+    (id, args): (u64, &[Arg<'_>]),
 ) -> Option<Passed> {
     if !group.takes(level, call.state) {
-        Some(Passed { state: call.state, rate: None })
+        Some(Passed { state: call.state, ..Passed::default() })
     } else if call.state.is_by_arguments() {
-        pass_by_arguments(call, level, group, &|visitor| args.iter().for_each(|arg| visitor(*arg)))
+        let head = Head { id, group_level: GroupLevel::new(group, level) };
+        pass_by_arguments(call, head, &|visitor| args.iter().for_each(|arg| visitor(*arg)))
     } else {
         pass(call, level, group, None)
     }
 }
 
 /// As [`pass`], for a call with a key whose arguments were evaluated since it was asked for. Its
-/// rate is that which was noted then, or one of its arguments decides.
+/// rate is that which was noted then, or its arguments decide. A head without an id is that of a
+/// span, which repeats nothing.
 pub(crate) fn pass_asked<A: Args>(
     head: Head,
     key: u64,
     state: SiteState,
     args: &A,
 ) -> Option<Passed> {
-    let (group, level) = head.group_level.parts();
+    let group = head.group_level.parts().0;
     let rate = rules::take_kept(key, || group.has_rules());
     if rate.is_some() || !state.is_by_arguments() {
-        return Some(Passed { state, rate });
+        return Some(Passed { state, rate, is_repeat: false });
     }
     let call = rules::ruled_call_of_key(key);
-    pass_by_arguments(call, level, group, &|visitor| args.visit(&mut |arg| visitor(arg)))
+    pass_by_arguments(call, head, &|visitor| args.visit(&mut |arg| visitor(arg)))
 }
 
 /// As [`pass`], for a call that is decided by its arguments, which `visit` calls a function with.
 #[cold]
-fn pass_by_arguments(
-    call: RuledCall,
-    level: Level,
-    group: &'static GroupInfo,
-    visit: Visit<'_>,
-) -> Option<Passed> {
+fn pass_by_arguments(call: RuledCall, head: Head, visit: Visit<'_>) -> Option<Passed> {
+    let (group, level) = head.group_level.parts();
     if call.is_conditional() {
         let call = call.for_arguments(visit);
-        return group
-            .takes(level, call.state)
-            .then(|| pass_by_arguments(call, level, group, visit))?;
+        return group.takes(level, call.state).then(|| pass_by_arguments(call, head, visit))?;
+    }
+    let is_merged = head.id != 0 && call.merges_repeats() && is_recorded(call, group, level);
+    if is_merged && merge(call, head, visit) {
+        return Some(Passed { state: call.state, rate: None, is_repeat: true });
     }
     // As in `pass`.
     let sampled =
         if group.at_host().is_none() { call.sample_by_arguments(visit) } else { Ok(None) };
     let Ok(rate) = sampled else { return count(call, level, group, HeldBack::PassedOver) };
     match call.pass_limits() {
-        Ok(()) => Some(Passed { state: call.state, rate }),
-        Err((now, _)) => count(call, level, group, HeldBack::Limited { now }),
+        Ok(()) => Some(Passed { state: call.state, rate, is_repeat: false }),
+        Err((now, _)) => {
+            if is_merged {
+                repeats::forget(head.id);
+            }
+            count(call, level, group, HeldBack::Limited { now })
+        }
     }
+}
+
+/// Counts a message that says the same as the one before of its id on this thread, and returns
+/// whether it does. Before another one, the sessions get the number of those that did.
+fn merge(call: RuledCall, head: Head, visit: Visit<'_>) -> bool {
+    let (group, level) = head.group_level.parts();
+    match repeats::see(head.group_level, head.id, visit) {
+        Seen::Again { now } => {
+            count(call, level, group, HeldBack::Repeated { message: head.id, now });
+            true
+        }
+        Seen::Other(ended) => {
+            if let Some(ended) = ended {
+                writer::report_repeats(ended);
+            }
+            false
+        }
+    }
+}
+
+/// Returns whether a session of this copy of the runtime alone records a call; those of a host
+/// would not hear of a count.
+fn is_recorded(call: RuledCall, group: &'static GroupInfo, level: Level) -> bool {
+    let is_traced = group.is_trace_enabled(level) && !call.state.is_untraced();
+    (is_traced || call.state.is_traced() && level::is_recording()) && group.at_host().is_none()
 }
 
 /// Counts a message that does not pass.
@@ -258,7 +291,7 @@ pub(crate) fn trace_by_rule<A: Args>(
     }
 }
 
-/// As [`trace_by_rule`], for a message whose rate is known.
+/// As [`trace_by_rule`], for a message whose rate is known, and whether it was counted.
 pub(crate) fn trace_passed(
     id: u64,
     level: Level,
@@ -266,6 +299,9 @@ pub(crate) fn trace_passed(
     args: &[Arg<'_>],
     passed: Passed,
 ) {
+    if passed.is_repeat {
+        return;
+    }
     let head = Head { id, group_level: GroupLevel::new(group, level) };
     let is_usual = passed.rate.is_none() && passed.state == SiteState::default();
     if is_usual && head.group_level.is_trace_only() && write_slice(head, args) {

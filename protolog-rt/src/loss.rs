@@ -13,7 +13,7 @@ mod unattributed;
 #[cfg_attr(loom, allow(unused_imports, reason = "the models have none"))]
 pub(crate) use unattributed::{UnattributedLosses, UnattributedSnapshot};
 
-use self::slot::{LossSlot, key_of, offer};
+use self::slot::{LossSlot, key_of, key_of_message, offer};
 use crate::sync::{AtomicU64, Ordering};
 use protolog_core::Level;
 pub use protolog_core::LossCause;
@@ -34,12 +34,17 @@ pub(crate) struct LossCount {
     pub(crate) count: u64,
     /// When the first and the last were lost, in nanoseconds of BOOTTIME; none if nobody noted it.
     pub(crate) times: Option<(u64, u64)>,
+    /// Of messages that say the same as one before: its id. 0 for none.
+    pub(crate) message: u64,
+    /// Of those in a session that keeps messages in memory: how many packets of chunks report,
+    /// which may have been overwritten.
+    pub(crate) recorded: u64,
 }
 
 impl LossCount {
     /// A number of messages that were lost at an unknown time.
     pub(crate) fn new(group: u32, cause: impl Into<Unwritten>, count: u64) -> Self {
-        Self { group, cause: cause.into(), count, times: None }
+        Self { group, cause: cause.into(), count, times: None, message: 0, recorded: 0 }
     }
 
     /// Adds it to `all`, of which each has its own group and cause.
@@ -48,9 +53,13 @@ impl LossCount {
         match all.iter_mut().find(same) {
             Some(known) => {
                 known.count += self.count;
+                known.recorded += self.recorded;
                 let join =
                     |one: (u64, u64), other: (u64, u64)| (one.0.min(other.0), one.1.max(other.1));
                 known.times = known.times.zip(self.times).map(|(one, other)| join(one, other));
+                if known.message != self.message {
+                    known.message = 0;
+                }
             }
             None => all.push(self),
         }
@@ -69,6 +78,9 @@ impl LossCount {
 
 /// Number of pairs of group and reason with a slot of their own.
 const SLOTS: usize = WRITER_LOSS_SLOTS;
+
+/// So many of them may be for one message each, whose repeats they count.
+const MESSAGE_SLOTS: usize = SLOTS / 2;
 
 /// Counters that outlive the process, such as those of a recorder's file; each loss is added to
 /// them as well. Called in signal handlers too.
@@ -178,6 +190,47 @@ impl LossCounters {
         self.add_held_back(LossCount::new(group, Unwritten::PassedOver(Some(level)), 1))
     }
 
+    /// Counts a message of group `group` that says the same as the one before it of its id, at this
+    /// time. Returns whether it is the first since those were taken.
+    #[cold]
+    pub(crate) fn add_repeated(&self, group: u32, message: u64, now: u64) -> bool {
+        let one = LossCount::new(group, LossCause::Repeated, 1);
+        self.add_held_back(LossCount { times: Some((now, now)), message, ..one })
+    }
+
+    /// Returns whether repeats of the message with this id, of group `group`, were counted.
+    #[cold]
+    pub(crate) fn has_repeated(&self, group: u32, message: u64) -> bool {
+        let slot = self.slot_of_message(group, message);
+        slot.is_some_and(|slot| slot.count.load(Ordering::Relaxed) > 0)
+    }
+
+    /// Notes that a packet of a chunk which may be overwritten reports so many of them.
+    #[cold]
+    pub(crate) fn note_recorded(&self, group: u32, message: u64, count: u64) {
+        if let Some(slot) = self.slot_of_message(group, message) {
+            slot.note_recorded(count);
+        }
+    }
+
+    /// Takes the repeats of the message with this id, of group `group`, if there are any.
+    #[cold]
+    pub(crate) fn take_repeated(&self, group: u32, message: u64) -> Option<LossCount> {
+        let slot = self.slot_of_message(group, message)?;
+        let mut taken = None;
+        slot.offer(slot.kind()?, &mut |lost| {
+            taken = Some(lost);
+            true
+        });
+        taken
+    }
+
+    /// Returns the slot for repeats of a message; none where there is none left.
+    fn slot_of_message(&self, group: u32, message: u64) -> Option<&LossSlot> {
+        let key = key_of_message(group, message);
+        self.slots.iter().take(MESSAGE_SLOTS).find(|slot| slot.claim_of_message(key, message))
+    }
+
     /// Returns the place at which [`Self::add_at`] counts messages of this group and reason; none
     /// where there is none left, or where a mirror counts them, too.
     pub(crate) fn place(&self, group: u32, cause: Unwritten) -> Option<usize> {
@@ -218,9 +271,16 @@ impl LossCounters {
     }
 
     fn add_key(&self, key: u64, lost: LossCount) -> bool {
-        let slot = self.slots.iter().find(|slot| slot.claim(key));
-        if let Some((slot, (first, last))) = slot.zip(lost.times) {
-            slot.note_times(first, last);
+        let of_message =
+            if lost.message == 0 { None } else { self.slot_of_message(lost.group, lost.message) };
+        let slot = of_message.or_else(|| self.slots.iter().find(|slot| slot.claim(key)));
+        if let Some(slot) = slot {
+            if let Some((first, last)) = lost.times {
+                slot.note_times(first, last);
+            }
+            if lost.recorded > 0 {
+                slot.restore_recorded(lost.recorded);
+            }
         }
         let counter = slot.map_or(&self.rest[rest_index(lost.cause)], |slot| &slot.count);
         let is_first = counter.fetch_add(lost.count, Ordering::Release) == 0;
@@ -240,7 +300,8 @@ impl LossCounters {
         let mut all = Vec::new();
         for slot in &self.slots {
             let Some(kind) = slot.kind() else { break };
-            all.push(LossCount { count: slot.count.load(Ordering::Relaxed), ..kind });
+            let count = slot.count.load(Ordering::Relaxed);
+            all.push(LossCount { count, message: slot.message(), ..kind });
         }
         for (cause, counter) in REST.into_iter().zip(&self.rest) {
             all.push(LossCount::new(0, cause, counter.load(Ordering::Relaxed)));
@@ -249,8 +310,7 @@ impl LossCounters {
         all
     }
 
-    /// Returns whether there are messages that limits suppressed or sampling passed over, and that
-    /// were not taken yet.
+    /// Returns whether there are messages that rules held back, and that were not taken yet.
     pub(crate) fn has_held_back(&self) -> bool {
         self.has_pending()
             && self.slots.iter().any(|slot| {
@@ -259,14 +319,17 @@ impl LossCounters {
             })
     }
 
-    /// Takes the messages that limits suppressed and sampling passed over, and leaves other losses.
-    pub(crate) fn take_held_back(&self) -> Vec<LossCount> {
+    /// Takes the messages that rules held back, and leaves other losses. Those that repeat others
+    /// are left as well, unless it is known that the trace has messages of the writer.
+    pub(crate) fn take_held_back(&self, has_messages: bool) -> Vec<LossCount> {
         let mut taken = Vec::new();
         if !self.has_pending() {
             return taken;
         }
+        let is_taken =
+            |cause| is_held_back(cause) && (has_messages || cause != LossCause::Repeated);
         for slot in &self.slots {
-            if let Some(kind) = slot.kind().filter(|kind| is_held_back(kind.cause)) {
+            if let Some(kind) = slot.kind().filter(|kind| is_taken(kind.cause)) {
                 slot.offer(kind, &mut |lost| {
                     taken.push(lost);
                     true
@@ -303,9 +366,10 @@ impl LossCounters {
     }
 }
 
-/// Returns whether a message was held back: suppressed by a limit, or passed over by sampling.
+/// Returns whether a message was held back: suppressed by a limit, passed over by sampling, or the
+/// same as the one before.
 fn is_held_back(cause: Unwritten) -> bool {
-    cause.lost().is_none_or(|it| it == LossCause::Limited)
+    cause.lost().is_none_or(|it| matches!(it, LossCause::Limited | LossCause::Repeated))
 }
 
 /// The vectors of losses, which several tests read.
@@ -409,7 +473,7 @@ mod tests {
         assert_eq!(taken(&losses), expected);
         losses.add_limited(7, 200);
         losses.add(7, LossCause::Truncated, 1);
-        assert_eq!(losses.take_held_back().len(), 1);
+        assert_eq!(losses.take_held_back(true).len(), 1);
         assert_eq!(taken(&losses), [(7, 1, None)], "other losses stay");
         assert!(losses.add_limited(7, 300));
         losses.take(|_| false);

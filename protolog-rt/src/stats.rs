@@ -44,7 +44,8 @@ pub struct Summary {
 
 impl Summary {
     /// Returns the number of messages that are not in the trace. Messages with a truncated string
-    /// are there, so they do not count.
+    /// are there, and those that [repeat](crate::Builder::repeat) one are told by it, so they do
+    /// not count.
     pub fn lost(&self) -> u64 {
         lost(self.losses.iter().map(|loss| (loss.cause, loss.count)))
     }
@@ -125,7 +126,7 @@ impl GroupStats {
 
 /// Returns the number of messages that are missing altogether.
 fn lost(losses: impl Iterator<Item = (LossCause, u64)>) -> u64 {
-    losses.filter(|(cause, _)| *cause != LossCause::Truncated).map(|(_, count)| count).sum()
+    losses.filter(|(cause, _)| !cause.is_in_log()).map(|(_, count)| count).sum()
 }
 
 /// Messages of one group that were lost for one cause.

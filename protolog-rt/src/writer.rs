@@ -18,6 +18,7 @@
 //! | [`mod@slice`], [`annotations`], [`track`], [`stack`] | packets with more than a message |
 //! | [`drops`] | counting messages that are dropped |
 //! | [`call_cache`] | calls of groups with rules that a thread made last |
+//! | [`repeats`], [`repeat_record`] | the message that each call logged last, where rules merge repeats |
 //! | [`sampled`] | messages that say at which rate they were sampled |
 //! | [`mod@request`] | marks of the request that messages belong to |
 //! | [`own`], [`state`], [`split`] | chunks: taking, setting up, completing; packets larger than one |
@@ -57,6 +58,8 @@ mod path;
 mod plan;
 pub(crate) mod reclaim;
 mod reentrancy;
+mod repeat_record;
+pub(crate) mod repeats;
 pub(crate) mod request;
 mod routes;
 pub(crate) mod running;
@@ -75,7 +78,7 @@ mod timing;
 pub(crate) mod track;
 
 pub(crate) use call_cache::{Decision, Recalled, RecalledCall, Sought, known_state, recall};
-pub(crate) use drops::{count_held_back, drop_message};
+pub(crate) use drops::{count_held_back, drop_message, report_repeats};
 pub(crate) use held_back::HeldBack;
 pub(crate) use path::{
     write_message, write_packet, write_slice_to_all, write_to_all, write_to_rings, write_with_stack,
@@ -193,6 +196,10 @@ impl Writer {
         let group = head.group().id;
         let is_first = match reason {
             HeldBack::Limited { now } => self.losses.add_limited(group, now),
+            HeldBack::Repeated { message, now } => {
+                // Not before the message itself, whose time another clock of the thread may give.
+                self.losses.add_repeated(group, message, now.max(self.last()))
+            }
             HeldBack::PassedOver => self.losses.add_passed_over(group, head.level()),
         };
         if is_first {

@@ -12,6 +12,8 @@
 //! site net=nolimit,nogroup-limit     without limits, whatever an earlier rule says
 //! site net=sample:1/100              one of 100 messages by chance; of WARN and worse only by name
 //! site net=nosample                  all of them, whatever an earlier rule says
+//! site net=repeat                    messages that say the same as the one before only counted
+//! site net=norepeat                  all of them, whatever an earlier rule says
 //! site net.rs:120 and arg1 == 42=on  messages of a call by an argument; no limits, no rates
 //! ```
 //!
@@ -40,15 +42,17 @@ pub struct SiteSetting {
     pub group_limit: Option<Option<Limit>>,
     /// The rate at which messages are sampled; `Some(None)` for all of them.
     pub sample: Option<Option<Rate>>,
+    /// True if identical consecutive messages of a call become one, and a count.
+    pub repeat: Option<bool>,
     /// Earlier rules no longer hold.
     pub resets: bool,
 }
 
 /// The help line for a word that is none, which begins with a verb.
-pub const WORDS_HELP: &str = "use on, off, text, notext, notrace, limit:100/s, group-limit:100/s, sample:1/100, nolimit, nogroup-limit, nosample or default, with commas between";
+pub const WORDS_HELP: &str = "use on, off, text, notext, notrace, limit:100/s, group-limit:100/s, sample:1/100, repeat, nolimit, nogroup-limit, nosample, norepeat or default, with commas between";
 
 /// The problem of a limit or a rate with a condition on an argument.
-pub const BY_ARGUMENT: &str = "limit or rate of calls by an argument";
+pub const BY_ARGUMENT: &str = "limit, rate or `repeat` of calls by an argument";
 
 /// The help line for that, which begins with a verb.
 pub const BY_ARGUMENT_HELP: &str = "leave out the condition on the argument: only `on`, `off`, `text`, `notext`, `notrace` and `default` go with one";
@@ -127,6 +131,7 @@ impl SiteSetting {
         limit: None,
         group_limit: None,
         sample: None,
+        repeat: None,
         resets: false,
     };
 
@@ -140,13 +145,18 @@ impl SiteSetting {
             limit: self.limit.filter(|_| later.limit.is_none()),
             group_limit: self.group_limit.filter(|_| later.group_limit.is_none()),
             sample: self.sample.filter(|_| later.sample.is_none()),
+            repeat: self.repeat.filter(|_| later.repeat.is_none()),
             resets: self.resets,
         }
     }
 
-    /// Returns whether it sets or ends limits or rates, which calls have, whatever their arguments.
+    /// Returns whether it sets or ends limits, rates or merging, which calls have, whatever their
+    /// arguments.
     pub const fn is_of_calls(&self) -> bool {
-        self.limit.is_some() || self.group_limit.is_some() || self.sample.is_some()
+        self.limit.is_some()
+            || self.group_limit.is_some()
+            || self.sample.is_some()
+            || self.repeat.is_some()
     }
 
     /// Reads the words after `=`; the word that is none.
@@ -174,6 +184,10 @@ impl SiteSetting {
                 setting.group_limit = Some(None);
             } else if is("nosample") {
                 setting.sample = Some(None);
+            } else if is("repeat") {
+                setting.repeat = Some(true);
+            } else if is("norepeat") {
+                setting.repeat = Some(false);
             } else if is("default") {
                 setting.resets = true;
             } else if let Some(limit) = limit_of("limit", word) {
@@ -317,8 +331,14 @@ impl fmt::Display for SiteSetting {
             comma = ",";
         }
         match self.sample {
-            Some(Some(rate)) => write!(f, "{comma}sample:{rate}"),
-            Some(None) => write!(f, "{comma}nosample"),
+            Some(Some(rate)) => write!(f, "{comma}sample:{rate}")?,
+            Some(None) => write!(f, "{comma}nosample")?,
+            None => {}
+        }
+        let comma = if self.sample.is_some() { "," } else { comma };
+        match self.repeat {
+            Some(true) => write!(f, "{comma}repeat"),
+            Some(false) => write!(f, "{comma}norepeat"),
             None => Ok(()),
         }
     }

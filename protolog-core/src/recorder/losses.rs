@@ -24,7 +24,11 @@ pub const LIMITED_AT: usize = REMOVED_AT + 8;
 /// Offset of the number of messages that sampling passed over, of groups without a counter, a u64.
 pub const PASSED_OVER_AT: usize = LIMITED_AT + 8;
 
-const _: () = assert!(PASSED_OVER_AT + 8 <= LOSSES_AT);
+/// Offset of the number of messages that said the same as the one before, of groups without a
+/// counter, a u64.
+pub const REPEATED_AT: usize = PASSED_OVER_AT + 8;
+
+const _: () = assert!(REPEATED_AT + 8 <= LOSSES_AT);
 
 /// The number of [`PASSED_OVER_AT`].
 const PASSED_OVER: u32 = Unwritten::PassedOver(None).number();
@@ -36,6 +40,7 @@ pub const fn other_losses_at(cause: u32) -> Option<usize> {
     match cause {
         loss_cause::REMOVED => Some(REMOVED_AT),
         loss_cause::LIMITED => Some(LIMITED_AT),
+        loss_cause::REPEATED => Some(REPEATED_AT),
         PASSED_OVER => Some(PASSED_OVER_AT),
         1.. if cause as usize <= OTHER_LOSSES => Some(OTHER_LOSSES_AT + 8 * (cause as usize - 1)),
         _ => None,

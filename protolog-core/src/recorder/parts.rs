@@ -38,7 +38,7 @@ pub const WRITER_ENTRY_SIZE: usize = 16;
 /// Number of slots in the losses of a writer.
 pub const WRITER_LOSS_SLOTS: usize = 48;
 /// Size of such a slot, in bytes.
-pub const WRITER_LOSS_SLOT_SIZE: usize = 32;
+pub const WRITER_LOSS_SLOT_SIZE: usize = 64;
 /// Size of the losses of a writer, in bytes.
 pub const WRITER_LOSSES_SIZE: usize =
     WRITER_LOSS_SLOTS * WRITER_LOSS_SLOT_SIZE + 8 * (LossCause::ALL.len() + 1);
@@ -93,7 +93,10 @@ pub fn memory_parts(header: &[u8]) -> impl Iterator<Item = MemoryPart> {
 pub fn writer_losses(bytes: &[u8]) -> impl Iterator<Item = (u64, u64)> {
     let slots = (0..WRITER_LOSS_SLOTS).filter_map(|slot| {
         let at = WRITER_LOSS_SLOT_SIZE * slot;
-        Some((read_u64(bytes, at)?, read_u64(bytes, at + 8)?))
+        let (key, count) = (read_u64(bytes, at)?, read_u64(bytes, at + 8)?);
+        // A writer tells more apart by its keys.
+        let known = parse_loss_key(key).map(|(group, cause)| super::loss_key(group, cause));
+        Some((known.unwrap_or(key), count))
     });
     let rest = LossCause::ALL.into_iter().map(Unwritten::Lost);
     let rest = rest.chain([Unwritten::PassedOver(None)]).enumerate();

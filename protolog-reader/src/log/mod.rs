@@ -6,6 +6,7 @@ pub(crate) mod entry;
 pub(crate) mod fast_values;
 pub(crate) mod log_items;
 pub(crate) mod render;
+pub(crate) mod repeats;
 pub(crate) mod values;
 
 use std::collections::{BTreeSet, HashMap};
@@ -22,6 +23,7 @@ use crate::decode::collect::{Collected, MessageRecord};
 use crate::decode::record_order;
 use crate::dictionary::Dictionary;
 use crate::inputs::pid_apart::pid_apart;
+use crate::log::repeats::EarlierTexts;
 use crate::losses::loss::{Loss, LossReason};
 use crate::losses::passed_over::PassedOver;
 use crate::losses::stats::Stats;
@@ -39,6 +41,9 @@ pub struct Log {
     /// are in packet order.
     collected: Collected,
     losses: Vec<Loss>,
+    /// Repeats on later pages, and the texts of messages on earlier ones that they are of.
+    repeats_ahead: Vec<Loss>,
+    earlier_texts: EarlierTexts,
     /// Those of all pages.
     passed_over: Vec<PassedOver>,
     slices: Slices,
@@ -108,6 +113,8 @@ impl Log {
         Self {
             collected,
             losses,
+            repeats_ahead: Vec::new(),
+            earlier_texts: EarlierTexts::new(),
             passed_over,
             slices,
             thread_slices,
@@ -122,6 +129,8 @@ impl Log {
     /// Makes the log one of several pages, with these times of first and last entries.
     pub(crate) fn begin_pages(&mut self, spans: impl Iterator<Item = (i64, i64)>) {
         self.span = spans.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)));
+        let is_repeat = |loss: &&Loss| loss.message.is_some();
+        self.repeats_ahead = self.losses.iter().filter(is_repeat).copied().collect();
         self.next_edge = 0;
     }
 
@@ -140,6 +149,12 @@ impl Log {
         limit: Option<i64>,
     ) -> Collected {
         self.symbolized.clear();
+        if !self.repeats_ahead.is_empty() {
+            let texts = self.texts_for(&self.repeats_ahead);
+            self.earlier_texts = texts;
+            let here = losses.iter().filter(|loss| loss.message.is_some()).count();
+            self.repeats_ahead.drain(..here.min(self.repeats_ahead.len()));
+        }
         self.losses = losses;
         let edges = &self.slices.edges;
         let is_before = |edge: &SliceEdge| limit.is_none_or(|limit| edge.time < limit);
@@ -278,6 +293,11 @@ impl Log {
     /// The dictionary of the messages.
     pub fn dictionary(&self) -> &Dictionary {
         &self.collected.dictionary
+    }
+
+    /// Texts of messages on earlier pages that repeats may be of.
+    pub(crate) fn earlier_texts(&self) -> &EarlierTexts {
+        &self.earlier_texts
     }
 
     /// The thread that a loss belongs to.

@@ -25,6 +25,9 @@ pub struct Loss {
     /// Nanoseconds of the trace's clock when the first of them was lost, if that is known; the last
     /// was lost at `time` then.
     pub from: Option<i64>,
+    /// Of messages that say the same as one before: its id, if it is the same of all of them.
+    /// [`Log::repeated`](crate::Log::repeated) finds it.
+    pub message: Option<u64>,
     pub(crate) thread: u32,
     pub(crate) guessed: bool,
 }
@@ -69,7 +72,23 @@ impl LossReason {
 
     /// The tag of its lines: a message of which an argument was cut is there.
     pub fn tag(self) -> &'static str {
-        if self.is_cut() { "CUT" } else { "LOST" }
+        if self.is_cut() {
+            "CUT"
+        } else if self.is_repeat() {
+            "SAME"
+        } else {
+            "LOST"
+        }
+    }
+
+    /// True if they say the same as a message that is there.
+    pub fn is_repeat(self) -> bool {
+        self == Self::Reported(LossCause::Repeated)
+    }
+
+    /// True if the log has the messages, or says what was in them.
+    pub fn is_in_log(self) -> bool {
+        matches!(self, Self::Reported(cause) if cause.is_in_log())
     }
 
     /// True if the message is there, with less of its arguments.
@@ -107,7 +126,8 @@ impl Loss {
         self.guessed
     }
 
-    /// The loss in words, as in `3 messages of demo::AppLog::Net: the buffer was full`.
+    /// The loss in words, as in `3 messages of demo::AppLog::Net: the buffer was full`;
+    /// [`Log::describe`](crate::Log::describe) has the message that is repeated, too.
     pub fn describe(&self, dictionary: &Dictionary) -> String {
         let mut text = String::new();
         describe(&mut text, dictionary, self.reason, self.group, self.count)
@@ -146,6 +166,7 @@ pub(crate) struct LossRecord {
     first: Option<u64>,
     last: Option<u64>,
     clock: Option<u32>,
+    message: Option<u64>,
 }
 
 impl LossRecord {
@@ -160,6 +181,7 @@ impl LossRecord {
                 loss::FIRST => parsed.first = Some(field.as_u64()?),
                 loss::LAST => parsed.last = Some(field.as_u64()?),
                 loss::CLOCK_ID => parsed.clock = Some(field.as_u32()?),
+                loss::MESSAGE_ID => parsed.message = Some(field.as_fixed64()?),
                 _ => {}
             }
         }
@@ -208,11 +230,12 @@ impl Losses {
         let count = Some(record.count).filter(|_| reason.is_counted());
         let times = record.times();
         self.push(reason, record.group, count, thread, times.map_or(moment, |(last, _)| last));
-        if let (Some(found), Some((_, span))) = (self.0.last_mut(), times) {
-            found.span = Some(span);
+        if let Some(found) = self.0.last_mut() {
+            found.span = times.map(|(_, span)| span);
+            found.loss.message = record.message;
         }
         // What a limit suppressed was no packet.
-        !reason.is_cut() && reason != LossReason::Reported(LossCause::Limited)
+        !reason.is_in_log() && reason != LossReason::Reported(LossCause::Limited)
     }
 
     /// Adds a loss of an unknown number of packets.
@@ -246,7 +269,16 @@ impl Losses {
         thread: u32,
         moment: Moment,
     ) {
-        let loss = Loss { time: 0, reason, group, count, from: None, thread, guessed: false };
+        let loss = Loss {
+            time: 0,
+            reason,
+            group,
+            count,
+            from: None,
+            message: None,
+            thread,
+            guessed: false,
+        };
         self.0.push(FoundLoss { moment, loss, span: None });
     }
 }

@@ -37,7 +37,8 @@ pub struct Stats {
     pub dictionary_conflicts: u64,
     /// Elements of the dictionary that can't be decoded; all others count.
     pub malformed_elements: u64,
-    /// Losses by reason and, if known, id of the group. A loss of unknown size counts as one.
+    /// Losses by reason and, if known, id of the group. A loss of unknown size counts as one. Those
+    /// whose reason [is in the log](LossReason::is_in_log) are not lost.
     pub lost: BTreeMap<(LossReason, Option<u32>), u64>,
     /// Messages that sampling passed over, by id of the group and level, if they are known. They
     /// are not lost.
@@ -78,9 +79,10 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// Returns whether anything was lost: a message of which an argument was cut is there.
+    /// Returns whether anything was lost: a message of which an argument was cut is there, and one
+    /// that says the same as the one before is told by that.
     pub fn has_losses(&self) -> bool {
-        self.lost.keys().any(|(reason, _)| !reason.is_cut())
+        self.lost.keys().any(|(reason, _)| !reason.is_in_log())
     }
 
     /// Returns whether the trace expands to more than its limit, so that a part of it was not read.

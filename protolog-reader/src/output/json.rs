@@ -11,7 +11,8 @@
 //! "template":"sent %d bytes","args":[512],"fields":{"bytes":512},"message":"sent 512 bytes"
 //! ```
 //!
-//! A row of suppressed messages has the time of its first message, too (`from_ts`).
+//! A row of suppressed messages has the time of its first message, too (`from_ts`), and one of
+//! messages that say the same as the one before (`repeated`) that message: `id` and `message`.
 //!
 //! With spans, a thread that enters or leaves one has a line, with the nanoseconds that it was in
 //! there. Where the end was lost, it has `end_lost` and the nanoseconds that it was at most
@@ -268,6 +269,12 @@ impl<'a> JsonWriter<'a> {
         }
         if let Some(from) = loss.from {
             push_number(out, "from_ts", from);
+        }
+        if let Some(id) = loss.message {
+            push_member(out, "id", &format!("{id:016x}"));
+        }
+        if let Some(text) = self.log.repeated_text(loss) {
+            push_member(out, "message", &text);
         }
     }
 

@@ -261,7 +261,7 @@ impl<'a> UiWriter<'a, '_> {
             // Slices are in the trace already.
             Item::SpanBegin(_) | Item::SpanEnd(_) => Ok(()),
             Item::Loss(loss) => {
-                let text = shortened(&loss.describe(self.log.dictionary())).into_owned();
+                let text = shortened(&self.log.describe(loss)).into_owned();
                 let track = self.track(TrackKey::Losses, "lost messages", TrackKind::Plain)?;
                 self.track_event(loss.time, track, |event| {
                     event.uint32(track_event::TYPE, track_event::TYPE_INSTANT);

@@ -96,7 +96,7 @@ impl Summary<'_> {
         count: u64,
     ) -> fmt::Result {
         let counted = reason.is_counted().then_some(count);
-        f.write_str(if reason.is_cut() { "" } else { "lost: " })?;
+        f.write_str(if reason.is_in_log() { "" } else { "lost: " })?;
         loss::describe(f, self.0.dictionary(), reason, group, counted)?;
         if counted.is_none() {
             write!(f, ", at {count} place{}", if count == 1 { "" } else { "s" })?;

@@ -29,7 +29,7 @@ use crate::log::entry::Entry;
 use crate::log::fast_values::{BlockHints, Prepared};
 use crate::log::log_items::Item;
 use crate::log::render::{self, Rendering};
-use crate::losses::loss::{self, Loss};
+use crate::losses::loss::Loss;
 use crate::sequences::thread::Thread;
 use crate::spans::around::spans_text;
 use crate::spans::span_slice::SpanSlice;
@@ -265,7 +265,7 @@ impl<'a> TextWriter<'a> {
         self.start(loss.time, loss.guessed, loss.thread)?;
         self.head.push_str(&level_and_tag('!', loss.reason.tag()));
         self.body.clear();
-        loss::describe(&mut self.body, self.log.dictionary(), loss.reason, loss.group, loss.count)?;
+        self.body.push_str(&self.log.describe(loss));
         if let Some(from) = loss.from {
             self.body.push_str(", since ");
             self.times.write(self.log, from, &mut self.body)?;

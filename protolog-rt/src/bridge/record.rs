@@ -47,12 +47,14 @@ pub(super) fn write(
         let call = Call { id: Some(id), template: text, ..known };
         ruled = rules::ruled_call(&call, &|visitor| visitor(Arg::Str(text)));
     }
-    let Some(passed) = log::pass_taken(ruled, level, group, &[Arg::Str(text)]) else { return };
+    let Some(passed) = log::pass_taken(ruled, level, group, (id, &[Arg::Str(text)])) else {
+        return;
+    };
     let rule = passed.state;
     if rule.is_printed(group.is_text_enabled(level)) {
         crate::text::emit_dynamic(level, group.tag, "%s", &[Arg::Str(text)]);
     }
-    if !rule.is_traced() && !group.is_trace_enabled(level) {
+    if passed.is_repeat || !rule.is_traced() && !group.is_trace_enabled(level) {
         return;
     }
     if known.is_some() {

@@ -181,14 +181,14 @@ fn write<const N: usize>(site: &Callsite, fields: &EventFields<N>) {
     let (group, level) = (*group, *level);
     count_cut(fields, group, level);
     fields.with_args(|args| {
-        let ruled =
-            if rules::is_any() { rule_of(site, fields, args) } else { RuledCall::default() };
-        let Some(passed) = log::pass_taken(ruled, level, group, args) else { return };
+        let (ruled, id) =
+            if rules::is_any() { rule_of(site, fields, args) } else { (RuledCall::default(), 0) };
+        let Some(passed) = log::pass_taken(ruled, level, group, (id, args)) else { return };
         let rule = passed.state;
         if rule.is_printed(group.is_text_enabled(level)) {
             crate::text::emit_dynamic(level, group.tag, &fields.template(), args);
         }
-        let is_traced = rule.is_traced() || group.is_trace_enabled(level);
+        let is_traced = !passed.is_repeat && (rule.is_traced() || group.is_trace_enabled(level));
         let Some(signature) = Signature::of(args).filter(|_| is_traced) else { return };
         let kind = EventMessage { fields: fields.present(), signature, id: 0 };
         match cached.get() {
@@ -215,19 +215,19 @@ fn write<const N: usize>(site: &Callsite, fields: &EventFields<N>) {
     });
 }
 
-/// Returns what rules make of an event.
+/// Returns what rules make of an event, and the id of its message.
 fn rule_of<const N: usize>(
     site: &Callsite,
     fields: &EventFields<N>,
     args: &[Arg<'_>],
-) -> RuledCall {
+) -> (RuledCall, u64) {
     let Callsite { metadata, group, level, .. } = site;
     let template = fields.template();
     let mut place = FixedString::<PLACE>::new();
     let id = message_id(place_of(metadata, &mut place), &template, *level, group.name);
     sites::with_call(metadata, group, *level, |call| {
         let call = Call { id: Some(id), template: &template, ..*call };
-        rules::ruled_call(&call, &|visitor| args.iter().for_each(|arg| visitor(*arg)))
+        (rules::ruled_call(&call, &|visitor| args.iter().for_each(|arg| visitor(*arg))), id)
     })
 }
 

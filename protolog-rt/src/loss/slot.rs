@@ -6,7 +6,7 @@
 
 use super::LossCount;
 use crate::sync::{AtomicU64, Ordering};
-use protolog_core::{Level, Unwritten};
+use protolog_core::{Level, LossCause, Unwritten};
 
 /// See the module. Key and count are first, as a core file is read.
 #[derive(Debug)]
@@ -18,6 +18,13 @@ pub(super) struct LossSlot {
     /// When the first and the last of them were lost, in nanoseconds; 0 if nobody noted it.
     first: AtomicU64,
     last: AtomicU64,
+    /// The id of the message that they repeat; 0 for none. It never changes once it is set, which
+    /// is before the first of them is counted.
+    message: AtomicU64,
+    /// How many of them packets of chunks report that may be overwritten.
+    recorded: AtomicU64,
+    /// The place of a slot is found by a shift then, as each message that is held back asks for it.
+    _padding: [u64; 2],
 }
 
 /// A bit of each key that is one.
@@ -26,6 +33,8 @@ const USED: u64 = 1 << 63;
 const GROUP_SHIFT: u32 = 8;
 /// The position of the level's severity in a key that has one.
 const LEVEL_SHIFT: u32 = 40;
+/// Bits of an id in a key that has some of one, at the place of the level.
+const MESSAGE_BITS: u32 = 23;
 
 impl LossSlot {
     /// Creates an unused slot.
@@ -35,6 +44,9 @@ impl LossSlot {
             count: AtomicU64::new(0),
             first: AtomicU64::new(0),
             last: AtomicU64::new(0),
+            message: AtomicU64::new(0),
+            recorded: AtomicU64::new(0),
+            _padding: [0; 2],
         }
     }
 
@@ -57,14 +69,18 @@ impl LossSlot {
         }
         // Before the count: what is added in between has noted its time for the next one, too.
         let first = self.first.swap(0, Ordering::Relaxed);
+        let recorded = self.recorded.swap(0, Ordering::Relaxed);
         let mut times = None;
         let accepted = offer(lost, &self.count, &mut |lost| {
             let last = self.last.load(Ordering::Relaxed);
             times = (last > 0).then_some((if first == 0 { last } else { first }, last));
-            accept(LossCount { times, ..lost })
+            accept(LossCount { times, message: self.message(), recorded, ..lost })
         });
-        if let (false, Some((first, last))) = (accepted, times) {
-            self.note_times(first, last);
+        if !accepted {
+            self.recorded.fetch_add(recorded, Ordering::Relaxed);
+            if let Some((first, last)) = times {
+                self.note_times(first, last);
+            }
         }
         accepted
     }
@@ -79,6 +95,33 @@ impl LossSlot {
         if last > self.last.load(Ordering::Relaxed) {
             self.last.store(last, Ordering::Relaxed);
         }
+    }
+
+    /// Returns the id of the message that those in it repeat; 0 for none.
+    pub(super) fn message(&self) -> u64 {
+        self.message.load(Ordering::Acquire)
+    }
+
+    /// Notes that a packet of a chunk reports so many of those that it has, and all that came
+    /// before.
+    pub(super) fn note_recorded(&self, count: u64) {
+        self.recorded.fetch_add(count, Ordering::Relaxed);
+        self.first.store(0, Ordering::Relaxed);
+    }
+
+    /// Adds those that such packets report, of what is restored.
+    pub(super) fn restore_recorded(&self, count: u64) {
+        self.recorded.fetch_add(count, Ordering::Relaxed);
+    }
+
+    /// As [`Self::claim`], for repeats of the message with this id, whose key that is.
+    pub(super) fn claim_of_message(&self, key: u64, message: u64) -> bool {
+        let order = (Ordering::AcqRel, Ordering::Acquire);
+        self.claim(key)
+            && self
+                .message
+                .compare_exchange(0, message, order.0, order.1)
+                .map_or_else(|known| known == message, |_| true)
     }
 
     /// Takes the slot for `key` if it is unused. Returns true if it is the slot of `key`.
@@ -116,6 +159,12 @@ pub(super) fn offer(
 /// The key of a slot for this group and reason.
 pub(super) fn key_of(group: u32, cause: Unwritten) -> u64 {
     USED | (group as u64) << GROUP_SHIFT | u64::from(cause.number())
+}
+
+/// The key of a slot for repeats of the message with this id. Two of them may have the same.
+pub(super) fn key_of_message(group: u32, message: u64) -> u64 {
+    let part = message >> (u64::BITS - MESSAGE_BITS) | 1;
+    key_of(group, LossCause::Repeated.into()) | part << LEVEL_SHIFT
 }
 
 /// The key of a slot for messages of this level alone.

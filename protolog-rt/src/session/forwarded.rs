@@ -263,7 +263,7 @@ impl ForwardedSession {
     pub(crate) fn take_held_back(&self) -> Vec<(Arc<Writer>, Vec<LossCount>)> {
         let mut held_back = Vec::new();
         for writer in self.core.all_writers() {
-            let losses = writer.losses.take_held_back();
+            let losses = writer.losses.take_held_back(true);
             if !losses.is_empty() {
                 self.note(&losses);
                 held_back.push((writer, losses));

@@ -132,7 +132,7 @@ fn asked_by(span: &SpanSite, args: &[Arg<'_>]) -> Option<bool> {
     let head = Head { id: site.id, group_level: site.group_level };
     let mut rule = log::state(head, site.note);
     if log::may_be_sampled(rule) {
-        let key = site_key(site.note, site.id);
+        let (key, head) = (site_key(site.note, site.id), Head { id: 0, ..head });
         rule = log::pass_asked(head, key, rule, &ArgSlice(args))?.state;
     }
     let is_recorded = if rule.is_traced() {

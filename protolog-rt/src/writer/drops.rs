@@ -1,7 +1,7 @@
 //! Counting messages that are dropped on their way: on the thread's sequence where it has the one,
 //! else as unattributed.
 
-use super::held_back::HeldBack;
+use super::held_back::{EndedRepeats, HeldBack};
 use super::routes::ThreadRoutes;
 use super::thread_state::{GUARDED, READY, ThreadState, UNATTRIBUTED, UNROUTED, WRITING};
 use super::{Head, running, scope};
@@ -45,6 +45,31 @@ pub(crate) fn count_held_back(group_level: GroupLevel, for_all: bool, reason: He
         }
         UNROUTED => count_held_back_in_each(head, for_all, reason),
         _ => count_unattributed(head.group(), head.level(), reason.of_level(head.level())),
+    }
+}
+
+/// Has the thread's sequences say how often a message was repeated, before another one of its call.
+#[cold]
+pub(crate) fn report_repeats(ended: EndedRepeats) {
+    match ThreadState::with(ThreadState::phase) {
+        READY => {
+            ThreadState::with(ThreadState::begin);
+            ThreadState::with(|state| {
+                if let Some(writer) = state.writer() {
+                    writer.report_repeats(ended, None);
+                }
+            });
+            ThreadState::with(ThreadState::end);
+        }
+        UNROUTED => {
+            ThreadState::with(|state| state.route(GUARDED, std::ptr::null()));
+            ThreadRoutes::within_message(|thread| {
+                thread.routes.borrow_mut().report_repeats(ended);
+            });
+            ThreadState::with(|state| state.route(UNROUTED, std::ptr::null()));
+        }
+        // What was counted is reported with the next chunk, or by the session.
+        _ => {}
     }
 }
 

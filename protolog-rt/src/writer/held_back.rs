@@ -13,6 +13,13 @@ pub(crate) enum HeldBack {
     },
     /// Sampling passed over it.
     PassedOver,
+    /// It says the same as the message of this id before it.
+    Repeated {
+        /// The id.
+        message: u64,
+        /// When it was logged, in nanoseconds of BOOTTIME.
+        now: u64,
+    },
 }
 
 impl HeldBack {
@@ -20,7 +27,21 @@ impl HeldBack {
     pub(super) fn of_level(self, level: Level) -> Unwritten {
         match self {
             Self::Limited { .. } => LossCause::Limited.into(),
+            Self::Repeated { .. } => LossCause::Repeated.into(),
             Self::PassedOver => Unwritten::PassedOver(Some(level)),
         }
     }
+}
+
+/// A message that was repeated and is not any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct EndedRepeats {
+    /// Its group.
+    pub(crate) group: u32,
+    /// Its id.
+    pub(crate) message: u64,
+    /// How often it was repeated.
+    pub(crate) count: u64,
+    /// When it was first and last, in nanoseconds of BOOTTIME.
+    pub(crate) times: (u64, u64),
 }

@@ -418,6 +418,11 @@ impl Own {
         true
     }
 
+    /// Returns whether there is a chunk, which is this thread's alone.
+    pub(super) fn has_chunk(&self) -> bool {
+        self.chunk.is_some()
+    }
+
     /// Bytes up to the limit.
     pub(super) fn room(&self) -> usize {
         (self.end as usize).saturating_sub(self.position as usize)

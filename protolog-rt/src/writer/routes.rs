@@ -15,7 +15,7 @@
 
 use super::arbiter::Arbiter;
 use super::entered::Entered;
-use super::held_back::HeldBack;
+use super::held_back::{EndedRepeats, HeldBack};
 use super::packet::Packet;
 use super::running::{self, RunningArbiter};
 use super::spares::Route;
@@ -284,6 +284,20 @@ impl Routes {
             }
             next = route.next.as_deref_mut();
         }
+    }
+
+    /// Has the thread's sequences say how often a message was repeated.
+    pub(super) fn report_repeats(&mut self, ended: EndedRepeats) {
+        // As in `write`.
+        if self.first.is_none() {
+            return;
+        }
+        let last = self.iter().filter_map(Route::writer).map(|writer| writer.last()).max();
+        self.clock.go_on_from(last.unwrap_or_default());
+        // Chunks that are begun here begin at one moment.
+        let moment = Some(self.clock.now_later());
+        let writers = self.iter().filter_map(Route::writer);
+        writers.for_each(|writer| writer.report_repeats(ended, moment));
     }
 
     /// Returns the writer to which all messages go that are not pinned: that of the one session

@@ -22,8 +22,8 @@ use protolog_core::schema::{
 use protozero::wire::{WireType, packed_varint, tag};
 use std::sync::Arc;
 
-/// The most bytes of one record of losses: with times, which few have, and its own size.
-const MAX_LOSS: usize = 46;
+/// The most bytes of one record of losses: with times and an id, which few have, and its own size.
+pub(super) const MAX_LOSS: usize = 55;
 
 /// The same without times.
 const MAX_UNTIMED: usize = 24;
@@ -254,6 +254,9 @@ pub(crate) fn loss_record(lost: LossCount) -> Fields<MAX_LOSS> {
         to.uint64(loss::COUNT, lost.count);
         if let Some((first, last)) = lost.times {
             to.uint64(loss::FIRST, first).uint64(loss::LAST, last);
+        }
+        if lost.message != 0 {
+            to.fixed64(loss::MESSAGE_ID, lost.message);
         }
     });
     record

@@ -53,7 +53,8 @@ final class RulesTest {
             limitOfAGroup();
             aLimitBeginsAnew();
             aRuleOfTheFileEnds();
-            wrongLimits();
+            noMerging();
+        wrongLimits();
             threads();
             selectorsWithoutCalls();
         } finally {
@@ -161,7 +162,7 @@ final class RulesTest {
             try {
                 Session.builder().site("arg1 == 1", limit);
             } catch (IllegalArgumentException e) {
-                isRefused = e.getMessage().startsWith("limit or rate of calls by an argument; ");
+                isRefused = e.getMessage().startsWith("limit, rate or `repeat` of calls by an argument; ");
             }
             check("by an argument: " + limit, isRefused, true);
         }
@@ -315,6 +316,19 @@ final class RulesTest {
             ProtoLogImpl.d(Group.WIRE, SENT, 1, 1L);
             check("it has gone with the file's line", messages(session), 1L);
         }
+    }
+
+    /** Rules for what this runtime does not do are refused, with the reason. */
+    private static void noMerging() {
+        boolean isRefused = false;
+        try {
+            Session.builder().site("WIRE", "on,repeat");
+        } catch (IllegalArgumentException e) {
+            isRefused = e.getMessage().startsWith("rule `repeat` in a program of Java; use ");
+        }
+        check("messages are not merged", isRefused, true);
+        apply("site WIRE=norepeat");
+        clear();
     }
 
     private static void wrongLimits() {

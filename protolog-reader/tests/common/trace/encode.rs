@@ -7,9 +7,9 @@ use flate2::write::{GzEncoder, ZlibEncoder};
 use protolog_core::Level;
 use protolog_core::schema::{
     clock, clock_id, clock_snapshot, debug_annotation, group, interned_data, interned_string, loss,
-    message, message_data, message_hints, packet, packet_defaults, passed_over, process_descriptor,
-    request, sequence_info, thread_descriptor, trace as file, track_descriptor, track_event,
-    viewer_config,
+    loss_cause, message, message_data, message_hints, packet, packet_defaults, passed_over,
+    process_descriptor, request, sequence_info, thread_descriptor, trace as file, track_descriptor,
+    track_event, viewer_config,
 };
 use protozero::wire::{encode_varint, zigzag};
 use protozero::{Heap, Message, Writer};
@@ -198,6 +198,7 @@ fn encode_other(out: &mut Fields<'_>, element: &Element) {
             process.bytes(process_descriptor::PROCESS_NAME, element.text(1));
         }
         "loss" => encode_loss(out, element),
+        "repeats" => encode_repeats(out, element),
         "request" => encode_request(out, element),
         "thread_track" => {
             let mut track = out.nested(packet::TRACK_DESCRIPTOR);
@@ -391,6 +392,16 @@ fn encode_request(out: &mut Fields<'_>, element: &Element) {
     let mut mark = out.nested(packet::REQUEST);
     mark.uint64(request::NUMBER, element.number(0));
     mark.bytes(request::ID, element.text(1));
+}
+
+fn encode_repeats(out: &mut Fields<'_>, element: &Element) {
+    let mut record = out.nested(packet::LOSS);
+    record.uint64(loss::GROUP_ID, element.number(0));
+    record.uint64(loss::CAUSE, loss_cause::REPEATED.into());
+    record.uint64(loss::COUNT, element.number(1));
+    record.uint64(loss::FIRST, element.number(2));
+    record.uint64(loss::LAST, element.number(3));
+    record.fixed64(loss::MESSAGE_ID, element.number(4));
 }
 
 fn encode_loss(out: &mut Fields<'_>, element: &Element) {

@@ -26,6 +26,7 @@
 //! | `info(pid, tid, "name", 7)` `boot(1)` | process, thread, messages of the sequence before; a boot id that repeats this byte; `started(pid, 5)` tells processes with one pid apart |
 //! | `thread(pid, tid, "name")` `process(pid, "name")` `track(pid, "name")` `thread_track(7, pid, tid, "name")` `pid=5` | process and thread; each on a track of its own |
 //! | `loss(group, cause, count)` | our loss record |
+//! | `repeats(group, count, first, last, id)` | the same of messages that repeat the one with this id |
 //! | `request(1, "id")` | the request of the messages that follow; 0 for none |
 //! | `passed_over(group, level, count)` | our record of what sampling passed over; the level is a number |
 //! | `rate(kept, of, by)` | beside `log`: the message was sampled, `by` an argument or by chance |

@@ -1,9 +1,9 @@
 //! The effect of rules on one call, and what it decides for a message.
 //!
 //! A message is asked for twice at most: before its arguments are evaluated, by chance and limits,
-//! or after it, by the value of one of them, or by their size, and limits
-//! ([`RuledCall::sample_by_arguments`]). Where rules have conditions on arguments, these are first
-//! ([`RuledCall::for_arguments`]).
+//! or after it, by the value of one of them, by their size, or since they are those of the message
+//! before, and limits ([`RuledCall::sample_by_arguments`]). Where rules have conditions on
+//! arguments, these are first ([`RuledCall::for_arguments`]).
 //!
 //! Invariant: a call that is decided by its arguments has no limits before its arguments are there.
 
@@ -47,7 +47,11 @@ impl CallLimits {
 impl RuledCall {
     #[inline]
     pub(super) fn new(state: SiteState, limits: [u32; 2], sampling: Option<Sampling>) -> Self {
-        let is_by_arguments = sampling.is_some_and(|sampling| sampling.rate.needs_arguments());
+        // A call that is sampled is not merged: each message stands for as many as its rate says.
+        let is_by_arguments = match sampling {
+            Some(sampling) => sampling.rate.needs_arguments(),
+            None => state.merges_repeats(),
+        };
         let state = if is_by_arguments { state.by_arguments() } else { state };
         Self { state, limits, sampling, conditions: 0 }
     }
@@ -76,6 +80,11 @@ impl RuledCall {
         // There is always one.
         let state = conditions::state(self.conditions, visit).unwrap_or_default();
         Self { state: state.by_arguments(), conditions: 0, ..self }
+    }
+
+    /// Returns whether a message that says the same as the one before is only counted.
+    pub(crate) fn merges_repeats(self) -> bool {
+        self.state.merges_repeats() && !self.is_sampled()
     }
 
     /// Returns the limits that are asked before the arguments are evaluated. Those of a call that
@@ -109,7 +118,7 @@ impl RuledCall {
 
     /// Returns whether messages are sampled.
     #[inline]
-    pub(super) fn is_sampled(self) -> bool {
+    pub(crate) fn is_sampled(self) -> bool {
         self.sampling.is_some()
     }
 

@@ -18,6 +18,8 @@ const TEXT_OFF: u8 = 8;
 const BY_ARGUMENTS: u8 = 16;
 /// Its messages are switched by their arguments, and this is what they may be.
 const CONDITIONAL: u8 = 32;
+/// Of its messages those that say the same as the one before are only counted.
+const REPEAT: u8 = 64;
 
 impl SiteState {
     /// A call of which rules say nothing.
@@ -33,7 +35,11 @@ impl SiteState {
         };
         set(setting.trace, TRACE_ON, TRACE_OFF);
         set(setting.text, TEXT_ON, TEXT_OFF);
-        Self(bits)
+        match setting.repeat {
+            Some(true) => Self(bits | REPEAT),
+            Some(false) => Self(bits & !REPEAT),
+            None => Self(bits),
+        }
     }
 
     /// Returns whether all sessions record it, whatever they record of its group.
@@ -46,6 +52,12 @@ impl SiteState {
         self.0 & TRACE_OFF != 0
     }
 
+    /// Returns whether messages that say the same as the one before are only counted.
+    #[inline]
+    pub(crate) fn merges_repeats(self) -> bool {
+        self.0 & REPEAT != 0
+    }
+
     /// Returns whether it is printed, where its group is or is not.
     pub(crate) fn is_printed(self, is_group_printed: bool) -> bool {
         self.0 & TEXT_ON != 0 || is_group_printed && self.0 & TEXT_OFF == 0
@@ -55,7 +67,7 @@ impl SiteState {
     /// off, as the group.
     #[must_use]
     pub(super) fn or(self, other: Self) -> Self {
-        let on = (self.0 | other.0) & (TRACE_ON | TEXT_ON);
+        let on = (self.0 | other.0) & (TRACE_ON | TEXT_ON | REPEAT);
         Self(on | self.0 & other.0 & (TRACE_OFF | TEXT_OFF))
     }
 
@@ -102,6 +114,7 @@ impl SiteState {
             _ => None,
         };
         let (trace, text) = (part(TRACE_ON, TRACE_OFF), part(TEXT_ON, TEXT_OFF));
-        SiteSetting { trace, text, ..SiteSetting::default() }
+        let repeat = self.merges_repeats().then_some(true);
+        SiteSetting { trace, text, repeat, ..SiteSetting::default() }
     }
 }

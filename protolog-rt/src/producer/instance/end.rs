@@ -59,7 +59,7 @@ impl Instance {
         }
         untold.extend(self.session.take_unattributed(&mut self.before));
         untold.extend(self.counts.lost_reports());
-        let is_missing = |cause: LossCause| cause != LossCause::Truncated;
+        let is_missing = |cause: LossCause| !cause.is_in_log();
         let missing = untold.iter().filter(|lost| lost.cause.lost().is_some_and(is_missing));
         missing.map(|lost| lost.count).sum()
     }

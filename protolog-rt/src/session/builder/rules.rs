@@ -1,4 +1,4 @@
-//! Rules of single calls that come with a session: switches, limits, and rates of sampling.
+//! Rules of single calls that come with a session: switches, limits, rates of sampling, merging.
 //!
 //! Invariant: a rule that can't be read is an error of the start, before anything has happened. One
 //! that takes no call is none, since its calls may come with a library, and a line says so.
@@ -158,6 +158,40 @@ impl Builder {
     /// ```
     pub fn sample(mut self, selector: impl Into<String>, rate: impl Into<String>) -> Self {
         self.rules.push((selector.into(), rate.into(), RuleOf::Sample));
+        self
+    }
+
+    /// Merges identical consecutive messages of each call that `selector` takes: of those that a
+    /// thread logs with the same arguments within a second, the first is written, and the others
+    /// are counted. The trace has their number, and when the first and the last were logged
+    /// ([`LossCause::Repeated`](crate::LossCause::Repeated)), so nothing is lost but the time of
+    /// each: `protologtool read-log` shows the number beside the message. A call in a loop is in
+    /// the log once a second.
+    ///
+    /// Arguments are compared as they are, up to 224 bytes; a message with more is always written.
+    /// Calls that are sampled are not merged, and a limit is asked after this. The text output
+    /// prints each message.
+    ///
+    /// It is a rule of the program, as that of [`Self::limit`].
+    ///
+    /// ```
+    /// # use protolog_rt::{ProtoLogGroup, Session, LossCause, w};
+    /// # #[derive(ProtoLogGroup)]
+    /// # enum AppLog { Net }
+    /// # let path = std::env::temp_dir().join(format!("protolog-repeat-{}.pftrace", std::process::id()));
+    /// let session = Session::builder().file(&path).enable_all().repeat("AppLog::Net").start()?;
+    /// for _ in 0..1000 {
+    ///     w!(AppLog::Net, "no answer from %s", "10.0.0.7");
+    /// }
+    /// let summary = session.stop()?;
+    /// assert_eq!(summary.lost(), 0);
+    /// assert_eq!(summary.losses[0].cause, LossCause::Repeated);
+    /// assert_eq!(summary.messages + summary.losses[0].count, 1000);
+    /// # std::fs::remove_file(path).ok();
+    /// # Ok::<(), protolog_rt::Error>(())
+    /// ```
+    pub fn repeat(mut self, selector: impl Into<String>) -> Self {
+        self.rules.push((selector.into(), "repeat".to_owned(), RuleOf::Switch));
         self
     }
 

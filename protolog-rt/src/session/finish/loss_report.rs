@@ -89,7 +89,7 @@ pub(in crate::session) fn failure(core: &Core, error: &Error) {
 /// Returns the line; none if nothing was lost but what a ring is made to overwrite.
 fn line(path: &str, summary: &Summary) -> Option<String> {
     let mut causes: BTreeMap<LossCause, u64> = BTreeMap::new();
-    let is_reported = |cause| !matches!(cause, LossCause::Truncated | LossCause::Overwritten);
+    let is_reported = |cause: LossCause| !cause.is_in_log() && cause != LossCause::Overwritten;
     for loss in summary.losses.iter().filter(|loss| is_reported(loss.cause)) {
         *causes.entry(loss.cause).or_default() += loss.count;
     }

@@ -70,7 +70,7 @@ fn record(field: Field<'_>) -> Option<LossCount> {
         _ => return None,
     };
     let (mut group, mut cause, mut count) = (0, 0, 0);
-    let (mut first, mut last) = (None, None);
+    let (mut first, mut last, mut message) = (None, None, 0);
     for field in field.as_message().ok()?.map_while(Result::ok) {
         match field.number {
             loss::GROUP_ID => group = field.as_u32().ok()?,
@@ -79,6 +79,7 @@ fn record(field: Field<'_>) -> Option<LossCount> {
             loss::COUNT => count = field.as_u64().ok()?,
             loss::FIRST => first = field.as_u64().ok(),
             loss::LAST => last = field.as_u64().ok(),
+            loss::MESSAGE_ID => message = field.as_fixed64().ok()?,
             _ => {}
         }
     }
@@ -88,7 +89,7 @@ fn record(field: Field<'_>) -> Option<LossCount> {
     } else {
         Unwritten::PassedOver(Level::from_wire(cause.into()))
     };
-    Some(LossCount { times: first.zip(last), ..LossCount::new(group, cause, count) })
+    Some(LossCount { times: first.zip(last), message, ..LossCount::new(group, cause, count) })
 }
 
 #[cfg(test)]

@@ -21,6 +21,16 @@ pub(in crate::session) fn append_sequence_end(
         .uint32(thread_descriptor::PID, pid)
         .uint32(thread_descriptor::TID, thread.id)
         .string(thread_descriptor::THREAD_NAME, thread.name());
+    append_losses_of(to, pid, thread, losses);
+}
+
+/// Appends drops of a thread, and which one it is: the sequence may have been another's before.
+pub(in crate::session) fn append_losses_of(
+    to: &mut Message<'_, Heap>,
+    pid: u32,
+    thread: &Thread,
+    losses: &[LossCount],
+) {
     to.nested(packet::SEQUENCE_INFO)
         .uint32(sequence_info::PID, pid)
         .uint32(sequence_info::TID, thread.id)

@@ -57,12 +57,19 @@ impl<'a> SnapshotCopy<'a> {
 
 impl PacketSink for SnapshotCopy<'_> {
     fn packet(&mut self, packet: &[u8]) {
+        self.trace.note_records(packet);
         let is_message = self.trace.file.copy(self.sequence, packet);
         self.count(is_message as u64);
     }
 
     fn packets(&mut self, sized: &[u8], count: u16) {
         self.report_missing(sized);
+        let mut rest = sized;
+        for _ in 0..count {
+            let Some((packet, after)) = split(rest) else { break };
+            self.trace.note_records(packet);
+            rest = after;
+        }
         let messages = self.trace.file.packets(self.sequence, sized, count);
         self.count(messages);
     }

@@ -7,10 +7,12 @@ use crate::error::Error;
 use crate::loss::{LossCount, LossCounters, UnattributedSnapshot};
 use crate::session::arbiter::session_arbiter::Core;
 use crate::session::file::trace_file::{Finished, TraceFile};
-use crate::session::packets::copied::{OWN_SEQUENCE, sequence_id};
+use crate::session::packets::copied::{MESSAGE, OWN_SEQUENCE, sequence_id};
 use crate::session::packets::dictionary::Dictionary;
-use crate::session::packets::gap::Gap;
-use crate::session::packets::own::{append_instant, append_losses, append_sequence_end};
+use crate::session::packets::gap::{Gap, records};
+use crate::session::packets::own::{
+    append_instant, append_losses, append_losses_of, append_sequence_end,
+};
 use crate::session::packets::process_packet::describe_process;
 use crate::session::packets::remains::Remains;
 use crate::stats::{BufferStats, Loss, Summary};
@@ -32,6 +34,9 @@ pub(in crate::session) struct Trace {
     dictionary: Dictionary,
     /// Drops that the trace reports, but for those that writers put into their chunks.
     reported: LossCounters,
+    /// Repeats of messages that packets of a session report which keeps them in memory, until they
+    /// are taken off its counters.
+    copied: Vec<LossCount>,
     /// Unattributed drops that are no matter of this trace.
     before: UnattributedSnapshot,
     /// The clocks when they were written last.
@@ -87,8 +92,15 @@ impl Trace {
         what: &str,
     ) -> Self {
         let (dictionary, reported) = (Dictionary::default(), LossCounters::new());
-        let mut trace =
-            Self { core, file, dictionary, reported, before, clocks: clock::snapshot() };
+        let mut trace = Self {
+            core,
+            file,
+            dictionary,
+            reported,
+            copied: Vec::new(),
+            before,
+            clocks: clock::snapshot(),
+        };
         trace.write_beginning(nanos, what);
         trace.file.begin();
         trace
@@ -194,13 +206,17 @@ impl Trace {
     pub(in crate::session) fn report_held_back(&mut self, written: &HashSet<u16>) -> bool {
         let mut has_any = false;
         for writer in self.core.all_writers() {
-            let losses = writer.losses.take_held_back();
+            // Of repeats there is a message, whose chunk is not copied yet.
+            let losses = writer.losses.take_held_back(written.contains(&writer.id));
             if losses.is_empty() {
                 continue;
             }
             has_any = true;
             if written.contains(&writer.id) {
-                self.packet(sequence_id(writer.id), |to| append_losses(to, &losses));
+                let (pid, thread) = (self.core.pid, &writer.thread);
+                self.packet(sequence_id(writer.id), |to| {
+                    append_losses_of(to, pid, thread, &losses);
+                });
             } else {
                 self.own_packet(|to| append_losses(to, &losses));
             }
@@ -211,9 +227,11 @@ impl Trace {
 
     /// Reports the drops of threads that had no sequence.
     fn report_unattributed(&mut self) {
-        let rings = self.core.arbiter.rings();
-        let mut losses: Vec<_> =
-            rings.flat_map(|ring| self.take_unreported(&ring.unattributed)).collect();
+        let core = Arc::clone(&self.core);
+        let mut losses = Vec::new();
+        for ring in core.arbiter.rings() {
+            losses.extend(self.take_unreported(&ring.unattributed));
+        }
         let dictionary = &self.dictionary;
         if !self.core.is_scoped() {
             losses.extend(UNATTRIBUTED.take_since(&mut self.before, |group, severity| {
@@ -237,7 +255,7 @@ impl Trace {
 
     /// Takes the drops that no packet of the trace reports yet. Those of a buffer that is no stream
     /// stay, since there may be several traces of it.
-    fn take_unreported(&self, losses: &LossCounters) -> Vec<LossCount> {
+    fn take_unreported(&mut self, losses: &LossCounters) -> Vec<LossCount> {
         let mut taken = Vec::new();
         losses.take(|lost| {
             taken.push(lost);
@@ -247,8 +265,40 @@ impl Trace {
             for lost in &taken {
                 losses.restore(*lost);
             }
+            self.leave_out_copied(&mut taken);
         }
         taken
+    }
+
+    /// Notes the records in a packet that is copied, of repeated messages of a session that keeps
+    /// messages in memory: its counters have them, too.
+    pub(in crate::session) fn note_records(&mut self, packet: &[u8]) {
+        // As nearly all packets are.
+        if packet.first().is_none_or(|first| *first == MESSAGE) {
+            return;
+        }
+        for lost in records(packet) {
+            self.count(&[lost]);
+            self.copied.push(lost);
+        }
+    }
+
+    /// Takes what the trace has in packets off counts, and tells those that were overwritten from
+    /// those that no packet reports.
+    fn leave_out_copied(&mut self, taken: &mut Vec<LossCount>) {
+        let mut overwritten = Vec::new();
+        for lost in taken.iter_mut().filter(|lost| lost.recorded > 0) {
+            let of = (lost.group, lost.message);
+            let is_same = |it: &LossCount| (it.group, it.message) == of;
+            let same = self.copied.iter().filter(|it| is_same(it));
+            let copied: u64 = same.map(|it| it.count).sum();
+            self.copied.retain(|it| !is_same(it));
+            lost.count = lost.count.saturating_sub(lost.recorded);
+            let count = lost.recorded.saturating_sub(copied);
+            overwritten.push(LossCount::new(lost.group, lost.cause, count));
+        }
+        taken.extend(overwritten);
+        taken.retain(|lost| lost.count > 0);
     }
 
     /// Reports drops on a sequence before `time`, when its next packet begins. `info` names its

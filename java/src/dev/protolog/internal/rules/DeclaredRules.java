@@ -47,7 +47,7 @@ final class DeclaredRules {
         if (limit != null && most == null) {
             tell(fullName, "the invalid limit", limit, Limit.HELP);
         }
-        return rate == null && most == null ? null : new SiteSetting(null, null, null, most, rate, false);
+        return rate == null && most == null ? null : new SiteSetting(null, null, null, most, rate, null, false);
     }
 
     /** The rules with the one that a group declares; null if there is no place for it. */

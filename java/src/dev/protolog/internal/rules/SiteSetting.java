@@ -13,15 +13,17 @@ import java.util.List;
  * @param limit the limit of each call; {@link Limit#NONE} for no limit
  * @param groupLimit the limit of all calls together that the rule takes in a group
  * @param sample the rate at which messages are sampled; {@link Rate#NONE} for all of them
+ * @param repeat true if identical consecutive messages become one, which this runtime does not do
  * @param resets earlier rules no longer hold
  */
-record SiteSetting(Boolean trace, Boolean text, Limit limit, Limit groupLimit, Rate sample, boolean resets) {
+record SiteSetting(Boolean trace, Boolean text, Limit limit, Limit groupLimit, Rate sample, Boolean repeat, boolean resets) {
     /** That of a rule that says nothing. */
-    static final SiteSetting NONE = new SiteSetting(null, null, null, null, null, false);
+    static final SiteSetting NONE = new SiteSetting(null, null, null, null, null, null, false);
 
     private static final String LIMIT = "limit";
     private static final String GROUP_LIMIT = "group-limit";
     private static final String SAMPLE = "sample";
+    private static final String REPEAT = "repeat";
 
     /** A word that is none. */
     static final class BadWord extends Exception {
@@ -54,12 +56,12 @@ record SiteSetting(Boolean trace, Boolean text, Limit limit, Limit groupLimit, R
 
     /** The switches alone, and what it ends. */
     SiteSetting switchesOnly() {
-        return new SiteSetting(trace, text, null, null, null, resets);
+        return new SiteSetting(trace, text, null, null, null, null, resets);
     }
 
     /** The same with the switches of another one. */
     SiteSetting withSwitches(SiteSetting other) {
-        return new SiteSetting(other.trace, other.text, limit, groupLimit, sample, resets);
+        return new SiteSetting(other.trace, other.text, limit, groupLimit, sample, repeat, resets);
     }
 
     /**
@@ -67,7 +69,7 @@ record SiteSetting(Boolean trace, Boolean text, Limit limit, Limit groupLimit, R
      * or off, as the group.
      */
     SiteSetting or(SiteSetting other) {
-        return new SiteSetting(or(trace, other.trace), or(text, other.text), null, null, null, false);
+        return new SiteSetting(or(trace, other.trace), or(text, other.text), null, null, null, null, false);
     }
 
     private static Boolean or(Boolean one, Boolean other) {
@@ -75,19 +77,19 @@ record SiteSetting(Boolean trace, Boolean text, Limit limit, Limit groupLimit, R
         return isOn ? Boolean.TRUE : one == null || other == null ? null : Boolean.FALSE;
     }
 
-    /** True if it sets or ends limits or rates, which calls have, whatever their arguments. */
+    /** True if it sets or ends what calls have whatever their arguments: limits, rates, merging. */
     boolean isOfCalls() {
-        return limit != null || groupLimit != null || sample != null;
+        return limit != null || groupLimit != null || sample != null || repeat != null;
     }
 
     /** That of a limit alone. */
     static SiteSetting ofLimit(Limit limit, boolean isOfGroup) {
-        return new SiteSetting(null, null, isOfGroup ? null : limit, isOfGroup ? limit : null, null, false);
+        return new SiteSetting(null, null, isOfGroup ? null : limit, isOfGroup ? limit : null, null, null, false);
     }
 
     /** That of a rate alone. */
     static SiteSetting ofRate(Rate rate) {
-        return new SiteSetting(null, null, null, null, rate, false);
+        return new SiteSetting(null, null, null, null, rate, null, false);
     }
 
     /** Reads the words after {@code =}. */
@@ -97,6 +99,7 @@ record SiteSetting(Boolean trace, Boolean text, Limit limit, Limit groupLimit, R
         Limit limit = null;
         Limit groupLimit = null;
         Rate sample = null;
+        Boolean repeat = null;
         boolean resets = false;
         for (String each : words.split(",", -1)) {
             String word = SettingParts.trim(each);
@@ -115,6 +118,8 @@ record SiteSetting(Boolean trace, Boolean text, Limit limit, Limit groupLimit, R
                 groupLimit = Limit.NONE;
             } else if (is(word, "nosample")) {
                 sample = Rate.NONE;
+            } else if (is(word, REPEAT) || is(word, "no" + REPEAT)) {
+                repeat = is(word, REPEAT);
             } else if (is(word, "default")) {
                 resets = true;
             } else if (limitOf(LIMIT, word) != null) {
@@ -127,31 +132,31 @@ record SiteSetting(Boolean trace, Boolean text, Limit limit, Limit groupLimit, R
                 throw new BadWord(word);
             }
         }
-        return new SiteSetting(trace, text, limit, groupLimit, sample, resets);
+        return new SiteSetting(trace, text, limit, groupLimit, sample, repeat, resets);
     }
 
     /** The rest of it before a later one of the same calls: the parts that this one leaves out. */
     SiteSetting before(SiteSetting later) {
         return new SiteSetting(later.trace == null ? trace : null, later.text == null ? text : null,
                 later.limit == null ? limit : null, later.groupLimit == null ? groupLimit : null,
-                later.sample == null ? sample : null, resets);
+                later.sample == null ? sample : null, later.repeat == null ? repeat : null, resets);
     }
 
     /** What two rules make of a call, of which {@code later} is the later one. */
     SiteSetting then(SiteSetting later) {
         return later.resets ? later : new SiteSetting(later.trace == null ? trace : later.trace, later.text == null ? text : later.text,
                 later.limit == null ? limit : later.limit, later.groupLimit == null ? groupLimit : later.groupLimit,
-                later.sample == null ? sample : later.sample, resets);
+                later.sample == null ? sample : later.sample, later.repeat == null ? repeat : later.repeat, resets);
     }
 
     /** The same for calls that it may not sample. */
     SiteSetting withoutRate() {
-        return sample == null || sample == Rate.NONE ? this : new SiteSetting(trace, text, limit, groupLimit, null, resets);
+        return sample == null || sample == Rate.NONE ? this : new SiteSetting(trace, text, limit, groupLimit, null, repeat, resets);
     }
 
     /** True if it does more than to end others. */
     boolean acts() {
-        return trace != null || text != null || limit != null || groupLimit != null || sample != null;
+        return trace != null || text != null || isOfCalls();
     }
 
     boolean switchesOn() {
@@ -161,7 +166,7 @@ record SiteSetting(Boolean trace, Boolean text, Limit limit, Limit groupLimit, R
     /** The words of a rule that does the same where there is no other one; {@code -} for none. */
     String state() {
         String words = new SiteSetting(trace, text, limit == Limit.NONE ? null : limit, groupLimit == Limit.NONE ? null : groupLimit,
-                sample == Rate.NONE ? null : sample, false).toString();
+                sample == Rate.NONE ? null : sample, repeat == null || !repeat ? null : repeat, false).toString();
         return words.isEmpty() ? "-" : words;
     }
 
@@ -181,6 +186,9 @@ record SiteSetting(Boolean trace, Boolean text, Limit limit, Limit groupLimit, R
         addValue(words, LIMIT, limit, Limit.NONE);
         addValue(words, GROUP_LIMIT, groupLimit, Limit.NONE);
         addValue(words, SAMPLE, sample, Rate.NONE);
+        if (repeat != null) {
+            words.add(repeat ? REPEAT : "no" + REPEAT);
+        }
         return String.join(",", words);
     }
 

@@ -63,6 +63,7 @@ public final class Recording {
     private static final int REMOVED_AT = 200;
     private static final int LIMITED_AT = 208;
     private static final int PASSED_OVER_AT = 216;
+    private static final int REPEATED_AT = 224;
     private static final int LOSSES_AT = 256;
     private static final int LOSSES = 64;
     private static final int OTHER_LOSSES_AT = LOSSES_AT + 16 * LOSSES;
@@ -321,7 +322,11 @@ public final class Recording {
             }
         }
         // What came later has a place of its own.
-        return cause.isPassedOver() ? PASSED_OVER_AT : cause == LossCause.LIMITED ? LIMITED_AT : OTHER_LOSSES_AT + 8 * (cause.wire() - 1);
+        return cause.isPassedOver() ? PASSED_OVER_AT : switch (cause) {
+            case LIMITED -> LIMITED_AT;
+            case REPEATED -> REPEATED_AT;
+            default -> OTHER_LOSSES_AT + 8 * (cause.wire() - 1);
+        };
     }
 
     /** Notes the number of messages that another program has removed from the trace file. */

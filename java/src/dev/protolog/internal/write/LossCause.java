@@ -22,6 +22,8 @@ public enum LossCause {
     REMOVED(9, "removed from the file by another program"),
     /** One too many of the messages that a rule lets pass. */
     LIMITED(10, "suppressed by a limit"),
+    /** It says the same as the one before, which is there. The runtime for Rust counts such. */
+    REPEATED(11, "the same as the message before"),
     /** A rate of sampling passes over it; of no level that is known. */
     PASSED_OVER(LossCause.FIRST_PASSED_OVER, null),
     PASSED_OVER_VERBOSE(LogLevel.VERBOSE),
@@ -72,7 +74,7 @@ public enum LossCause {
 
     /** True if the message is not there, and should be. */
     public boolean isLost() {
-        return this != TRUNCATED && !isPassedOver();
+        return this != TRUNCATED && this != REPEATED && !isPassedOver();
     }
 
     /** True of a message over which sampling passes. */
