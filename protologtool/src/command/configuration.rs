@@ -20,6 +20,7 @@ mod switch;
 mod top;
 mod trace;
 mod unknown;
+mod values;
 
 pub(crate) use args::ConfigurationArgs;
 pub(crate) use top::{TopArgs, run as run_top};
@@ -37,6 +38,7 @@ pub(crate) fn run(args: &ConfigurationArgs, system: &dyn System) -> Result<Exit,
         Action::Level(args) => args.persist,
         Action::Limit(args) => args.persist,
         Action::Sample(args) => args.persist,
+        Action::Repeat(args) => args.persist,
         Action::Trace { command: Trace::Limit(args) } => args.persist,
         Action::Site {
             command:
@@ -73,6 +75,7 @@ pub(crate) fn run(args: &ConfigurationArgs, system: &dyn System) -> Result<Exit,
         }
         Action::Limit(limit) => site::run_limit(&mut programs, limit, &args.choice, system)?,
         Action::Sample(rate) => site::run_sample(&mut programs, rate, &args.choice, system)?,
+        Action::Repeat(repeat) => site::run_repeat(&mut programs, repeat, &args.choice, system)?,
         Action::Trace { command: Trace::Start(start) } => {
             trace::start(&mut programs, start, json, system)?;
         }

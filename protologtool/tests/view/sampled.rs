@@ -1,4 +1,5 @@
-//! Limits and sampling, as they are marked in the page of a trace: of any other log nothing is.
+//! Limits, sampling and repeats, as they are marked in the page of a trace: of any other log
+//! nothing is.
 
 use crate::browser::Browser;
 use crate::{AppLog, lock, page, tool};
@@ -15,12 +16,16 @@ fn rates_and_limits_are_marked_where_they_apply() {
     let path = dir.path().join("app.pftrace");
     let builder = Session::builder().file(&path).enable_all();
     let builder = builder.sample("\"sampled %d\"", "1/10").limit("\"flood %d\"", "5/h");
+    let builder = builder.repeat("\"same %s\"");
     let session = builder.wait_at_most(Duration::from_secs(60)).start().unwrap();
     for number in 0..2000 {
         d!(AppLog::Net, "sampled %d", number);
         w!(AppLog::Disk, "flood %d", number);
     }
     i!(AppLog::Disk, "whole");
+    for _ in 0..5 {
+        w!(AppLog::Disk, "same %s", "again");
+    }
     session.stop().unwrap();
     browser.open(&page(&dir, &path));
     let kept = browser.eval("[...protolog.filter.shown].filter((item) => protolog.data.text(item).startsWith('sampled')).length");
@@ -28,7 +33,10 @@ fn rates_and_limits_are_marked_where_they_apply() {
     assert!((100..400).contains(&kept), "{kept}");
     // Each that was kept has its rate, and no other one has any.
     let rated = "JSON.stringify([...new Set([...protolog.filter.shown].map((item) => [protolog.data.text(item).split(' ')[0], protolog.data.rateOf(item)?.text ?? '-'].join()))].filter((it) => !/^[0-9]/.test(it)).sort())";
-    assert_eq!(browser.text(rated), r#"["flood,-","sampled,1/10","whole,-"]"#);
+    assert_eq!(
+        browser.text(rated),
+        r#"["flood,-","repeated,-","same,-","sampled,1/10","whole,-"]"#
+    );
     // What the rows show.
     let rows = "[...document.querySelectorAll('#rows .row')].filter((row) => row.style.display !== 'none')";
     browser.eval("protolog.choose([...protolog.filter.shown].findIndex((item) => protolog.data.rateOf(item) !== null))");
@@ -55,6 +63,12 @@ fn rates_and_limits_are_marked_where_they_apply() {
     let limited = browser
         .text(&format!("{rows}.find((row) => row.classList.contains('limited')).textContent"));
     assert!(limited.contains("limited") && limited.contains("suppressed by a limit"), "{limited}");
+    // And what repeats a message has that.
+    browser.eval("protolog.choose([...protolog.filter.shown].findIndex((item) => protolog.data.isRepeat(item)))");
+    browser.settle();
+    let repeat = browser
+        .text(&format!("{rows}.find((row) => row.classList.contains('repeat')).textContent"));
+    assert!(repeat.contains("repeated 4 times: same again"), "{repeat}");
     browser.assert_clean();
 }
 

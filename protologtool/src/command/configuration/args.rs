@@ -1,16 +1,14 @@
 //! The flags of `configuration`.
 
+use super::values::{RepeatSwitch, selector, selector_of_calls};
 use crate::args::level::{Least, level, level_or_off};
-use crate::logs::functions::FunctionSelector;
 use clap::{Subcommand, ValueEnum};
 use protolog_control::{Program, Whose};
 use protolog_core::Level;
 use protolog_core::control::byte_limit::{self, ByteLimit};
 use protolog_core::control::limit::{self, Limit};
 use protolog_core::control::rate::Rate;
-use protolog_core::control::selector::Selector;
 use protolog_core::control::session_setting::SessionSetting;
-use protolog_core::control::site_rule::{BY_ARGUMENT, BY_ARGUMENT_HELP};
 use std::path::PathBuf;
 
 const HELP: &str = "\
@@ -88,6 +86,15 @@ Each message of these calls is kept by chance, one of 100 for instance; the othe
 by an argument and by bytes. Bytes are in B, KiB or MiB. All of \
 WARN and worse are kept, unless the selector names their level. Traces have the number of the others, by group and level, and \
 `read-log --estimate` tells how many messages those that were kept stand for.";
+
+const REPEAT_EXAMPLES: &str = "\
+Examples:
+  protologtool configuration repeat 'net and warn'
+  protologtool configuration repeat net off
+  protologtool configuration site rules
+
+Of messages that a thread logs at one call, with the same arguments, the first is written once a second; the others are counted. \
+Traces have their number, and `read-log` shows it behind the message. Programs of Java refuse this.";
 
 /// Arguments of `configuration`.
 #[derive(Debug, clap::Args)]
@@ -168,6 +175,8 @@ pub(super) enum Action {
     /// Keep a part of the messages of calls, by chance or by request
     #[command(after_help = SAMPLE_EXAMPLES)]
     Sample(SampleArgs),
+    /// Write identical consecutive messages of a call once, with a count
+    Repeat(RepeatArgs),
     /// Record the logs of programs
     #[command(after_help = "Example:\n  protologtool configuration trace start app.pftrace")]
     Trace {
@@ -284,6 +293,23 @@ pub(super) struct SampleArgs {
     pub(super) persist: bool,
 }
 
+/// Arguments of `repeat`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = REPEAT_EXAMPLES)]
+pub(super) struct RepeatArgs {
+    /// The selector
+    #[arg(value_parser = selector_of_calls)]
+    pub(super) selector: String,
+
+    /// `off` for each message on its own
+    #[arg(default_value = "on")]
+    pub(super) merging: RepeatSwitch,
+
+    /// Remember it for programs that start later
+    #[arg(long)]
+    pub(super) persist: bool,
+}
+
 /// A rate of the command line; none for `off`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GivenRate(pub(super) Option<Rate>);
@@ -339,30 +365,6 @@ fn byte_limit(text: &str) -> Result<SessionSetting, String> {
     limit.ok_or_else(|| {
         format!("no limit of bytes\nhelp: {}; or `none`, or `default`", byte_limit::HELP)
     })
-}
-
-/// Parses a selector of a limit or a rate.
-fn selector_of_calls(text: &str) -> Result<String, String> {
-    let read = selector(text)?;
-    let calls =
-        FunctionSelector::of(&read)?.map_or_else(|| read.clone(), |it| it.others().to_owned());
-    if Selector::parse(&calls).is_ok_and(|it| it.is_by_arguments()) {
-        return Err(format!("{BY_ARGUMENT}\nhelp: {BY_ARGUMENT_HELP}"));
-    }
-    Ok(read)
-}
-
-/// Parses a selector of the command line, which may have a condition on the function.
-fn selector(text: &str) -> Result<String, String> {
-    if let Some(function) = FunctionSelector::of(text)? {
-        let rest = selector(function.others())?;
-        let and = if function.rest.is_empty() { String::new() } else { format!(" and {rest}") };
-        return Ok(format!("fn {}{and}", function.name));
-    }
-    match Selector::parse(text) {
-        Ok(selector) => Ok(selector.text().to_owned()),
-        Err(error) => Err(format!("{error}\nhelp: {}", error.help())),
-    }
 }
 
 /// `logcat`

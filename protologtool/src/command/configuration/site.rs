@@ -2,11 +2,12 @@
 
 mod function;
 
-use super::args::{Choice, GivenLimit, GivenRate, LimitArgs, SampleArgs, SiteAction};
+use super::args::{Choice, GivenLimit, GivenRate, LimitArgs, RepeatArgs, SampleArgs, SiteAction};
 use super::process::ProcessName;
 use super::programs::Programs;
 use super::state;
 use super::trace::print_json;
+use super::values::RepeatSwitch;
 use crate::exit::Failure;
 use crate::logs::functions::FunctionSelector;
 use crate::system::System;
@@ -126,6 +127,18 @@ pub(super) fn run_sample(
     let SampleArgs { selector, rate: GivenRate(rate), persist } = args;
     let setting = SiteSetting { sample: Some(*rate), ..SiteSetting::default() };
     switch_all(programs, (selector, *persist), setting, choice, system)
+}
+
+/// Runs `repeat`.
+pub(super) fn run_repeat(
+    programs: &mut Programs,
+    args: &RepeatArgs,
+    choice: &Choice,
+    system: &dyn System,
+) -> Result<(), Failure> {
+    let repeat = Some(args.merging == RepeatSwitch::On);
+    let setting = SiteSetting { repeat, ..SiteSetting::default() };
+    switch_all(programs, (&args.selector, args.persist), setting, choice, system)
 }
 
 fn list(programs: &mut Programs, selector: &str, limit: u32, json: bool, system: &dyn System) {

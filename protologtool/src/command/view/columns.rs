@@ -154,6 +154,8 @@ struct Columns<'a> {
     losses: Vec<String>,
     /// The indices of those that are of limits.
     limited: Vec<usize>,
+    /// The same of messages that repeat others.
+    repeats: Vec<usize>,
     /// The number of messages that were lost, as far as it is known.
     lost: u64,
     /// The item from which on the wall clock is so far from the trace's, and the wall clock's time
@@ -217,6 +219,7 @@ impl<'a> Columns<'a> {
             thread_list: Vec::new(),
             losses: Vec::new(),
             limited: Vec::new(),
+            repeats: Vec::new(),
             lost: 0,
             wall: Vec::new(),
             room: Room::default(),
@@ -256,13 +259,16 @@ impl<'a> Columns<'a> {
         self.rates.push(self.items, None);
         self.begin(loss.time, self.log.thread_of(loss));
         varint(&mut self.heads, (self.losses.len() as u64) << 1 | 1);
-        self.losses.push(loss.describe(self.log.dictionary()));
+        self.losses.push(self.log.describe(loss));
         if loss.reason == LossReason::Reported(LossCause::Limited) {
             self.limited.push(self.losses.len() - 1);
         }
+        if loss.reason.is_repeat() {
+            self.repeats.push(self.losses.len() - 1);
+        }
         // Neither packets of any kind, nor messages of which an argument was cut off.
         let is_of_messages = match loss.reason {
-            LossReason::Reported(cause) => cause != LossCause::Truncated,
+            LossReason::Reported(cause) => !cause.is_in_log(),
             LossReason::ReportedUnknown(_) | LossReason::MissingState => true,
             _ => false,
         };
@@ -418,6 +424,7 @@ impl<'a> Columns<'a> {
             "threads": self.thread_list,
             "losses": self.losses,
             "limited": self.limited,
+            "repeats": self.repeats,
             "problems": problems,
             "lost": self.lost,
             "requests": self.requests.values(),

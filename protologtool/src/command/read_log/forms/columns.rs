@@ -216,7 +216,7 @@ impl<'a> Row<'a> {
                 }
                 text
             }
-            (_, Item::Loss(loss)) => loss.describe(self.log.dictionary()),
+            (_, Item::Loss(loss)) => self.log.describe(loss),
             (_, Item::SpanBegin(slice)) => slice.text(false),
             (_, Item::SpanEnd(slice)) => slice.text(true),
             (None, Item::Entry(_)) => String::new(),

@@ -207,9 +207,25 @@ pub(super) fn exact_total(log: &Log, counted: u64) -> Option<u64> {
 }
 
 /// An error if calls of a group were limited and sampled: nobody knows for how many messages those
-/// stand that both let pass.
+/// stand that both let pass. And if messages were merged: a line has them once.
 pub(super) fn check(log: &Log, kept: &Unseen) -> Result<(), Failure> {
     let stats = log.stats();
+    let name = |group: Option<u32>| {
+        group.map_or("a group that is not known".into(), |id| {
+            let name = log.dictionary().group_name(id);
+            format!("`{}`", printable(&name))
+        })
+    };
+    let merged = stats.lost.keys().find(|(reason, _)| reason.is_repeat());
+    if let Some((_, group)) = merged {
+        let failure = Failure::new(format!(
+            "no estimate: messages of {} repeat others, and are counted, not listed",
+            name(*group)
+        ));
+        return Err(failure.help(
+            "leave out `--estimate`, or end the rule, as in `protologtool configuration repeat net off`",
+        ));
+    }
     let is_sampled = |group: Option<u32>| {
         let mut groups = stats.passed_over.keys().chain(kept.0.keys()).map(|(group, _)| *group);
         groups.any(|sampled| sampled == group || sampled.is_none() || group.is_none())
@@ -218,10 +234,7 @@ pub(super) fn check(log: &Log, kept: &Unseen) -> Result<(), Failure> {
         (*reason == LossReason::Reported(LossCause::Limited)).then_some(*group)
     });
     let Some(group) = limited.into_iter().find(|group| is_sampled(*group)) else { return Ok(()) };
-    let name = group.map_or("a group that is not known".into(), |id| {
-        let name = log.dictionary().group_name(id);
-        format!("`{}`", printable(&name))
-    });
+    let name = name(group);
     let failure = Failure::new(format!(
         "no estimate: messages of {name} were sampled and limited, and those that passed both stand for an unknown number"
     ));

@@ -89,6 +89,7 @@ class LogData {
     this.requests = this.readNumbers(this.meta.requests, requests);
     this.rates = this.readNumbers(this.meta.rates, rates);
     this.limited = new Set(this.meta.limited);
+    this.repeats = new Set(this.meta.repeats);
     this.levels = this.meta.messages.map((message) => {
       const level = LEVELS.indexOf(message.level);
       return level < 0 ? UNKNOWN_LEVEL : level;
@@ -196,6 +197,9 @@ class LogData {
 
   /** True for messages that a limit has suppressed. */
   isLimited(i) { return this.isLoss(i) && this.limited.has(this.message(i)); }
+
+  /** True for messages that say the same as one before, and are only counted. */
+  isRepeat(i) { return this.isLoss(i) && this.repeats.has(this.message(i)); }
 
   /** The number of messages of a group that sampling passed over, of one level or of all. */
   passedOver(group, letter = null) {

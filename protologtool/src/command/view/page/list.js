@@ -182,7 +182,7 @@ class LogList {
     const { data, filter, bookmarks, chosen } = this.app, item = filter.shown[place];
     const before = place > 0 ? data.between(filter.shown[place - 1], item) : null;
     const letter = LEVELS[data.level(item)], message = data.messageOf(item);
-    row.className = `row ${letter}${bookmarks.has(item) ? " kept" : ""}${data.isLimited(item) ? " limited" : ""}`;
+    row.className = `row ${letter}${bookmarks.has(item) ? " kept" : ""}${data.isLimited(item) ? " limited" : data.isRepeat(item) ? " repeat" : ""}`;
     row.dataset.place = place;
     row.id = `row-${place}`;
     row.setAttribute("aria-selected", String(item === chosen));
@@ -194,7 +194,8 @@ class LogList {
     thread.textContent = isolated(threadText(of));
     level.textContent = levelSign(data.level(item));
     level.title = LEVEL_NAMES[data.level(item)];
-    group.textContent = data.isLoss(item) ? (data.isLimited(item) ? "limited" : "lost") : visible(shortGroup(data.groupOf(item)));
+    group.textContent = data.isLoss(item) ? (data.isLimited(item) ? "limited" : data.isRepeat(item) ? "repeated" : "lost")
+      : visible(shortGroup(data.groupOf(item)));
     location.textContent = message ? visible(message.location.split("/").pop()) : "";
     this.fillText(text, item);
     const rate = data.rateOf(item);
