@@ -109,28 +109,21 @@ macro_rules! functions {
             let call = Call { note, group_level, site };
             let id = call.direct_id();
             if id == 0 {
-                return $slow($($bits,)* note, group_level, site);
+                return $slow($($bits,)* call);
             }
             // SAFETY: the caller's promise; with an id, the format was found to fit the kinds.
             let values = ($(unsafe { $kind::value($bits) },)*);
             #[allow(unreachable_patterns)] // Without arguments.
             match values {
                 ($(Some($arg),)*) => foreign::log(call.with_id(id), list!($($arg),*)),
-                _ => $slow($($bits,)* note, group_level, site),
+                _ => $slow($($bits,)* call),
             }
         }
 
-        /// Takes the words in the registers that they came in, so that nothing is kept for it: a
-        /// call of three words would come in memory.
         #[cold]
         #[inline(never)]
-        fn $slow(
-            $($bits: u64,)*
-            note: *const u8,
-            group_level: *const u8,
-            site: *const Site,
-        ) {
-            printf::log(&[$($bits),*], Call { note, group_level, site });
+        fn $slow($($bits: u64,)* call: Call) {
+            printf::log(&[$($bits),*], call);
         }
 
         const fn $erase(
