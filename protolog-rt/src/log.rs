@@ -189,9 +189,8 @@ fn pass_by_arguments(call: RuledCall, head: Head, visit: Visit<'_>) -> Option<Pa
         let call = call.for_arguments(visit);
         return group.takes(level, call.state).then(|| pass_by_arguments(call, head, visit))?;
     }
-    let is_merged = head.id != 0 && call.merges_repeats() && is_recorded(call, group, level);
-    if is_merged && merge(call, head, visit) {
-        return Some(Passed { state: call.state, rate: None, is_repeat: true });
+    if call.merges_repeats() {
+        return pass_merged(call, head, visit);
     }
     // As in `pass`.
     let sampled =
@@ -199,6 +198,21 @@ fn pass_by_arguments(call: RuledCall, head: Head, visit: Visit<'_>) -> Option<Pa
     let Ok(rate) = sampled else { return count(call, level, group, HeldBack::PassedOver) };
     match call.pass_limits() {
         Ok(()) => Some(Passed { state: call.state, rate, is_repeat: false }),
+        Err((now, _)) => count(call, level, group, HeldBack::Limited { now }),
+    }
+}
+
+/// As [`pass`], for a call whose repeats are merged, which has no rate.
+#[cold]
+#[inline(never)]
+fn pass_merged(call: RuledCall, head: Head, visit: Visit<'_>) -> Option<Passed> {
+    let (group, level) = head.group_level.parts();
+    let is_merged = head.id != 0 && is_recorded(call, group, level);
+    if is_merged && merge(call, head, visit) {
+        return Some(Passed { state: call.state, rate: None, is_repeat: true });
+    }
+    match call.pass_limits() {
+        Ok(()) => Some(Passed { state: call.state, ..Passed::default() }),
         Err((now, _)) => {
             if is_merged {
                 repeats::forget(head.id);
