@@ -2,11 +2,13 @@
 //! recording ends by the first signal, and keeps what came.
 
 use perfetto_ipc::frame::{Body, Frame, FrameBuffer, Method, message};
-use protolog_testkit::temp_dir_for_sockets;
+use protolog_testkit::{temp_dir_for_sockets, wait_until};
 use std::io::{Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -16,8 +18,9 @@ const METHODS: [&str; 5] =
 /// A packet, as a field of a trace.
 const PACKET: usize = 2005;
 
-/// Answers a consumer, once it reads with packets without end, or else with ten.
-fn serve(mut consumer: UnixStream, is_endless: bool) {
+/// Answers a consumer, once it reads with packets without end, or else with ten. Counts requests to
+/// record and to read in `begun`.
+fn serve(mut consumer: UnixStream, is_endless: bool, begun: &AtomicUsize) {
     let mut input = FrameBuffer::default();
     let mut bytes = [0; 4096];
     loop {
@@ -35,8 +38,14 @@ fn serve(mut consumer: UnixStream, is_endless: bool) {
                 }
                 Body::Invoke { method_id, .. } => match METHODS[method_id as usize - 1] {
                     // It answers at the session's end.
-                    "EnableTracing" => continue,
-                    "ReadBuffers" if is_endless => return flood(&mut consumer, frame.request_id),
+                    "EnableTracing" => {
+                        begun.fetch_add(1, Ordering::Relaxed);
+                        continue;
+                    }
+                    "ReadBuffers" if is_endless => {
+                        begun.fetch_add(1, Ordering::Relaxed);
+                        return flood(&mut consumer, frame.request_id);
+                    }
                     "ReadBuffers" => {
                         let _ = consumer.write_all(&packets(frame.request_id, false));
                         continue;
@@ -69,17 +78,19 @@ fn packets(request_id: u64, has_more: bool) -> Vec<u8> {
     Frame { request_id, body }.encode().expect("a frame")
 }
 
-/// A socket in `dir` at which such a service listens.
-fn listen(dir: &Path, is_endless: bool) -> PathBuf {
+/// A socket in `dir` at which such a service listens, and the number of requests that it counts.
+fn listen(dir: &Path, is_endless: bool) -> (PathBuf, Arc<AtomicUsize>) {
     let socket = dir.join("consumer");
     let listener = UnixListener::bind(&socket).expect("listen");
+    let begun = Arc::<AtomicUsize>::default();
+    let counted = Arc::clone(&begun);
     thread::spawn(move || {
         for consumer in listener.incoming() {
-            let consumer = consumer.expect("a consumer");
-            thread::spawn(move || serve(consumer, is_endless));
+            let (consumer, begun) = (consumer.expect("a consumer"), Arc::clone(&counted));
+            thread::spawn(move || serve(consumer, is_endless, &begun));
         }
     });
-    socket
+    (socket, begun)
 }
 
 fn record(socket: &Path, args: &[&str], output: &Path) -> Child {
@@ -99,7 +110,7 @@ fn record(socket: &Path, args: &[&str], output: &Path) -> Child {
 #[test]
 fn a_service_that_sends_without_end_is_cut() {
     let dir = temp_dir_for_sockets();
-    let socket = listen(dir.path(), true);
+    let (socket, begun) = listen(dir.path(), true);
     let cut = "warning: the trace was cut: the service sends more than the session's buffers have, \
                and the last packets may be missing\n\
                help: look at the output of `traced`, and at what its producers do\n";
@@ -112,8 +123,11 @@ fn a_service_that_sends_without_end_is_cut() {
     ];
     for (args, is_stopped, expected) in cases {
         let output = dir.path().join("new.pftrace");
+        let before = begun.load(Ordering::Relaxed);
         let recording = record(&socket, args, &output);
-        thread::sleep(Duration::from_secs(3));
+        // By then it hears signals.
+        wait_until("it records", || begun.load(Ordering::Relaxed) > before);
+        thread::sleep(Duration::from_secs(1));
         if is_stopped {
             // `timeout` passes it on.
             let id = recording.id().to_string();
@@ -138,7 +152,7 @@ fn a_service_that_sends_without_end_is_cut() {
 #[test]
 fn a_service_that_does_not_end_the_session_is_warned_of() {
     let dir = temp_dir_for_sockets();
-    let socket = listen(dir.path(), false);
+    let (socket, _) = listen(dir.path(), false);
     let (config, output) = (dir.path().join("config.pbtxt"), dir.path().join("new.pftrace"));
     let text = "buffers { size_kb: 64 } data_sources { config { name: 'other' } } \
                 data_source_stop_timeout_ms: 3000";
