@@ -7,7 +7,7 @@
 //!
 //! Each input is read twice: first it is [surveyed](survey), so that contradictions are found
 //! before anything is written, then it is copied. Where one may have more of a message than another
-//! one, those that may have it are [read](fuller_copies) in between.
+//! one, those that may have it are [read](mod@fuller_copies) in between.
 //!
 //! Invariants: only one packet is in memory at a time, in addition to sequence ids, clock
 //! snapshots, dictionaries, and about 100 bytes for each message of a thread and a time that a
