@@ -18,6 +18,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The system's large pages, in bytes: less memory can have none.
 const LARGE_PAGE: usize = 2 << 20;
 
+/// The error of memory that is broken. Not all of libc's systems have a name for it.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const EHWPOISON: libc::c_int = 133;
+
 /// The smallest of its pages.
 const SMALL_PAGE: usize = 4096;
 
@@ -102,7 +106,7 @@ impl Mapping {
             return true;
         }
         match io::Error::last_os_error().raw_os_error() {
-            Some(libc::EFAULT | libc::EHWPOISON) => false,
+            Some(libc::EFAULT | EHWPOISON) => false,
             // Before Linux 5.14.
             Some(libc::EINVAL) => {
                 self.touch(at, len);
