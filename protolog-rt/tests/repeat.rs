@@ -1,7 +1,10 @@
 //! Identical consecutive messages of a call become one and a count, in every kind of session: the
 //! log with the counts expanded says what the log without the rule says.
+#![allow(unsafe_code)] // fork.
 
 mod common;
+#[path = "common/fork.rs"]
+mod fork;
 #[path = "common/killed.rs"]
 mod killed;
 
@@ -428,4 +431,30 @@ fn a_killed_program_leaves_its_counts() {
         assert_eq!(killed::texts(&log), written, "{name}");
         assert!(shown(&log).contains(&"repeated 9 times: no answer from a".to_owned()), "{name}");
     }
+}
+
+/// The child's trace has the message that its counts are of, and no count of its parent's.
+#[test]
+fn a_forked_child_writes_the_message_that_it_repeats() {
+    if !fork::has_process_of_its_own("a_forked_child_writes_the_message_that_it_repeats") {
+        return;
+    }
+    let dir = temp_dir();
+    let session = builder(&dir.path().join("app.pftrace")).follow_forks().repeat("Repeats::Net");
+    let session = session.start().expect("start");
+    let log = |count: u32| (0..count).for_each(|_| w!(Repeats::Net, "no answer from %d", 7));
+    log(5);
+    let child = fork::spawn(fork::fork, || {
+        log(3);
+        w!(Repeats::Net, "no answer from %d", 8);
+        session.flush().is_ok()
+    });
+    fork::wait(child);
+    log(4);
+    assert_eq!(repeated(&session.stop().expect("stop")), 8);
+    let of_child = read(&dir.path().join(format!("app-{child}.pftrace")));
+    // Its session begins with the first one, which ends the run once more.
+    let seven = "no answer from 7";
+    let expected = [seven, seven, &format!("repeated once: {seven}"), "no answer from 8"];
+    assert_eq!(shown(&of_child), expected);
 }

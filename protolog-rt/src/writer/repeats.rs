@@ -14,7 +14,8 @@
 //! - *same*: a message is counted only if its id is that of the run, and all bytes of its arguments
 //!   are. Those with more than [`MAX_ARGUMENTS`] bytes are always written.
 //! - *written*: a run begins with a message that is written to each session which records the call
-//!   until the run ends: sessions that start or stop, rules that change, and a group's word end it.
+//!   until the run ends: sessions that start or stop, rules that change, a group's word and a fork
+//!   end it, whose child has other sessions.
 //! - Nothing here takes a lock or allocates. A signal handler that interrupts its thread here has
 //!   its message written, and no run outlives that.
 
@@ -24,6 +25,7 @@ use crate::clock;
 use crate::level::GroupInfo;
 use crate::level::rules::{self, Visit};
 use crate::site::GroupLevel;
+use crate::sys::process;
 use core::sync::atomic::Ordering::Relaxed;
 use protolog_core::Arg;
 use std::cell::{Cell, RefCell};
@@ -67,6 +69,7 @@ struct MessageRun {
 /// The numbers that change with all that a run rests on.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct RunVersions {
+    process: u32,
     generation: u32,
     word: u32,
     request: u64,
@@ -136,7 +139,8 @@ impl Looked {
         // Before all that is looked at.
         let generation = rules::generation_before();
         let word = group.word_ref().load(Relaxed);
-        let versions = RunVersions { generation, word, request: request::current_number() };
+        let (process, request) = (process::id(), request::current_number());
+        let versions = RunVersions { process, generation, word, request };
         let now = self.clock.now();
         let run = self.run(message);
         let mut arguments = ComparedArguments { bytes: [0; MAX_ARGUMENTS], len: Some(0) };
@@ -152,7 +156,9 @@ impl Looked {
         }
         let MessageRun { group: before, message: repeated, count, times, .. } = *run;
         let ended = EndedRepeats { group: before, message: repeated, count, times };
-        let ended = Some(ended).filter(|_| repeated != 0 && count > 0);
+        // A parent's are its own.
+        let is_own = run.versions.process == process;
+        let ended = Some(ended).filter(|_| is_own && repeated != 0 && count > 0);
         run.message = if arguments.len.is_some() { message } else { 0 };
         (run.group, run.versions, run.began, run.count) = (group.id, versions, now, 0);
         run.len = arguments.len.unwrap_or_default();
@@ -165,7 +171,7 @@ impl MessageRun {
     const NONE: Self = Self {
         message: 0,
         group: 0,
-        versions: RunVersions { generation: 0, word: 0, request: 0 },
+        versions: RunVersions { process: 0, generation: 0, word: 0, request: 0 },
         began: 0,
         count: 0,
         times: (0, 0),
