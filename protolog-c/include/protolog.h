@@ -463,7 +463,7 @@ PROTOLOG__INLINE void protolog__send(unsigned count, uint64_t types, const uint6
             static struct protolog__site protolog__site;                                           \
             PROTOLOG__EMIT                                                                         \
             if (0) protolog__check(__VA_ARGS__);                                                   \
-            if ((protolog__word & PROTOLOG__UNUSUAL) == 0 ||                                       \
+            if (__builtin_expect((protolog__word & PROTOLOG__UNUSUAL) == 0, 1) ||                  \
                 protolog__ask(&SET, SET##_##GROUP, SEVERITY, &protolog__note, &protolog__site)) {  \
                 /* The word said that the groups are registered. */                                \
                 __atomic_thread_fence(__ATOMIC_ACQUIRE);                                           \

@@ -109,21 +109,28 @@ macro_rules! functions {
             let call = Call { note, group_level, site };
             let id = call.direct_id();
             if id == 0 {
-                return $slow($($bits,)* call);
+                return $slow($($bits,)* note, group_level, site);
             }
             // SAFETY: the caller's promise; with an id, the format was found to fit the kinds.
             let values = ($(unsafe { $kind::value($bits) },)*);
             #[allow(unreachable_patterns)] // Without arguments.
             match values {
                 ($(Some($arg),)*) => foreign::log(call.with_id(id), list!($($arg),*)),
-                _ => $slow($($bits,)* call),
+                _ => $slow($($bits,)* note, group_level, site),
             }
         }
 
+        /// Takes the words in the registers that they came in, so that nothing is kept for it: a
+        /// call of three words would come in memory.
         #[cold]
         #[inline(never)]
-        fn $slow($($bits: u64,)* call: Call) {
-            printf::log(&[$($bits),*], call);
+        fn $slow(
+            $($bits: u64,)*
+            note: *const u8,
+            group_level: *const u8,
+            site: *const Site,
+        ) {
+            printf::log(&[$($bits),*], Call { note, group_level, site });
         }
 
         const fn $erase(
