@@ -56,6 +56,8 @@ record=$to/.compacted/$place
 exec 8>>"$to/.lock" 9>>"$archive/exports/archive.lock"
 flock 8
 flock 9
+# Of a run that was killed, perhaps when the day was in its place already.
+rm -rf "$work"
 
 # The files that an archive has of the day. One with other rows has another name, so a day that was removed and exported again is the same.
 cd -- "$archive"
@@ -78,7 +80,6 @@ for intent in exports/*.intent; do
 done
 link=$(find losses messages spans templates -type l | head -n 1)
 [ -z "$link" ] || fail 2 "\`$archive/$link\` is a link, which no export makes" "remove it"
-rm -rf "$work"
 mkdir "$work"
 trap 'rm -rf "$work"' EXIT
 

@@ -317,4 +317,10 @@ fn a_day_is_compacted_whole_or_not_at_all() {
     assert!(errors.contains("was interrupted"), "{errors}");
     exported(dir.path(), &["a.pftrace"]);
     assert_eq!(failed([date, program]), (Some(0), String::new()));
+    // A job may be killed when all is in its place, and nothing is left to do but clearing up.
+    let work = dir.path().join("compact/.compact");
+    fs::create_dir(&work).unwrap();
+    fs::write(work.join("said"), "").unwrap();
+    assert_eq!(failed([date, program]), (Some(0), String::new()));
+    assert!(!work.exists());
 }
