@@ -66,12 +66,26 @@ fn texts() -> Dictionary {
     texts.finish().expect("a dictionary").dictionary
 }
 
+/// The dictionary of a program that changed a text and kept its id.
+fn changed(texts: &Dictionary) -> Dictionary {
+    let mut changed = Collector::new();
+    for group in texts.groups() {
+        // As other tools number them.
+        changed.add_group(Group { id: 1, ..group.clone() });
+    }
+    for message in texts.messages() {
+        changed.add_message(Message { template: "another text".into(), ..message.clone() });
+    }
+    changed.finish().expect("a dictionary").dictionary
+}
+
 /// Files that the tests name.
 fn system() -> Memory {
     let system = Memory::default();
     let texts = texts();
     let hash = texts.hash();
     system.add_file("stripped.pftrace", trace::trace(&stripped(hash)));
+    system.add_file("later.json", changed(&texts).to_bytes(Format::Json));
     system.add_file("texts.json", texts.to_bytes(Format::Json));
     system.add_file(&*format!("texts/{hash:016x}.pb"), texts.to_bytes(Format::Pb));
     system.add_file("elsewhere/other.pb", Dictionary::default().to_bytes(Format::Pb));
@@ -104,7 +118,7 @@ fn run(words: &str) -> String {
 }
 
 /// The commands, in the order of the file with their expected output.
-const COMMANDS: [&str; 22] = [
+const COMMANDS: [&str; 23] = [
     "recover app.rec -o out",
     "recover app.rec worker.rec --output out",
     "recover cut.rec app.pftrace worker.rec missing.rec -o out",
@@ -127,6 +141,7 @@ const COMMANDS: [&str; 22] = [
     "merge stripped.pftrace --viewer-config words.txt --viewer-config missing -o out",
     "merge stripped.pftrace --viewer-config texts.json -o texts.json",
     "merge stripped.pftrace --viewer-config texts -o texts/f9264f1f9cd09e64.pb",
+    "merge stripped.pftrace --viewer-config texts.json --viewer-config later.json -o out",
 ];
 
 #[test]

@@ -10,7 +10,7 @@ use crate::system::System;
 use protolog_reader::{Limits, Log, PageOptions, Pages, ReadErrorKind, Trace, printable};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use viewer_config::{Collector, Dictionary, Format};
+use viewer_config::{Collector, Dictionary, Format, Problem};
 
 /// See the module.
 pub(crate) struct TextSources<'a> {
@@ -53,6 +53,7 @@ impl<'a> TextSources<'a> {
         for path in files {
             dictionaries.push(read_dictionary(path, system)?);
         }
+        report_contradictions(&dictionaries, system);
         Ok(Self {
             dictionaries,
             directories: DictionaryDirectories::new(directories),
@@ -145,4 +146,24 @@ fn read_dictionary(path: &Path, system: &dyn System) -> Result<Dictionary, Failu
         system.print_error(&format!("warning: {line}\n"));
     }
     Ok(collected.dictionary)
+}
+
+/// Warns of messages that two dictionaries know by the same id. Ids of groups are valid in their
+/// own dictionary alone.
+fn report_contradictions(dictionaries: &[Dictionary], system: &dyn System) {
+    if dictionaries.len() < 2 {
+        return;
+    }
+    let mut collector = Collector::new();
+    for dictionary in dictionaries {
+        collector.add(dictionary.clone());
+    }
+    for problem in collector.finish_anyway().problems {
+        if matches!(problem, Problem::MessageClash { .. }) {
+            let line = printable(&problem.to_string());
+            system.print_error(&format!(
+                "warning: {line}, of which the first is taken\nhelp: leave out the dictionary of another program\n"
+            ));
+        }
+    }
 }
