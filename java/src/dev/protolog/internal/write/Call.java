@@ -298,18 +298,18 @@ public final class Call {
             // Out of memory or of stack: the message is lost, the application goes on.
             Routing.lose(group, routes, i, level, LossCause.BUFFER_FULL);
         } finally {
-            writers.releaseRest();
+            // No call before the last line: there may be no stack for one.
             isBusy = false;
             moment = 0;
             thrown = null;
             origin = null;
             if (hasLongText) {
                 hasLongText = false;
-                // Without a call, for which there may be no stack.
                 for (int at = 0; at < Arguments.MAX; at++) {
                     texts[at] = null;
                 }
             }
+            writers.releaseRest();
         }
     }
 
@@ -393,10 +393,10 @@ public final class Call {
         } catch (RuntimeException | Error e) {
             Routing.lose(group, routes, i, level, LossCause.BUFFER_FULL);
         } finally {
-            writers.releaseRest();
             isBusy = false;
             moment = 0;
             slice = null;
+            writers.releaseRest();
         }
     }
 
