@@ -142,6 +142,18 @@ impl Looked {
         let (process, request) = (process::id(), request::current_number());
         let versions = RunVersions { process, generation, word, request };
         let now = self.clock.now();
+        self.see_at(now, group.id, versions, message, visit)
+    }
+
+    /// As [`Self::see`], at this time.
+    fn see_at(
+        &mut self,
+        now: u64,
+        group: u32,
+        versions: RunVersions,
+        message: u64,
+        visit: Visit<'_>,
+    ) -> Seen {
         let run = self.run(message);
         let mut arguments = ComparedArguments { bytes: [0; MAX_ARGUMENTS], len: Some(0) };
         visit(&mut |arg| arguments.add(arg));
@@ -157,10 +169,10 @@ impl Looked {
         let MessageRun { group: before, message: repeated, count, times, .. } = *run;
         let ended = EndedRepeats { group: before, message: repeated, count, times };
         // A parent's are its own.
-        let is_own = run.versions.process == process;
+        let is_own = run.versions.process == versions.process;
         let ended = Some(ended).filter(|_| is_own && repeated != 0 && count > 0);
         run.message = if arguments.len.is_some() { message } else { 0 };
-        (run.group, run.versions, run.began, run.count) = (group.id, versions, now, 0);
+        (run.group, run.versions, run.began, run.count) = (group, versions, now, 0);
         run.len = arguments.len.unwrap_or_default();
         run.arguments = arguments.bytes;
         Seen::Other(ended)
@@ -252,6 +264,61 @@ mod tests {
         let all: std::collections::HashSet<_> =
             lists.iter().map(|list| bytes(list).expect("there is room")).collect();
         assert_eq!(all.len(), lists.len());
+    }
+
+    /// An argument as the vectors have it.
+    fn argument(word: &str) -> (char, String) {
+        let (kind, value) = word.split_at(1);
+        let times = |text: &str| text.repeat(value.parse().expect("a number"));
+        match kind {
+            "x" => ('s', times("x")),
+            "e" => ('s', times("é")),
+            _ => (kind.chars().next().expect("a kind"), value.to_owned()),
+        }
+    }
+
+    /// What becomes of a message of the vectors, at the time and with the words.
+    fn fate(looked: &mut Looked, words: &[&str]) -> String {
+        let (call, request) = words[1].split_once('@').unwrap_or((words[1], "0"));
+        let id = |call: &str| {
+            let digits = u64::from_str_radix(call, 16).expect("hexadecimal digits");
+            digits << (u64::BITS as usize - 4 * call.len())
+        };
+        let request = request.parse().expect("a number");
+        let versions = RunVersions { process: 1, generation: 1, word: 1, request };
+        let now = 10_000_000_000 + words[0].parse::<u64>().expect("milliseconds") * 1_000_000;
+        let arguments: Vec<_> = words[2..].iter().map(|word| argument(word)).collect();
+        let seen = looked.see_at(now, 7, versions, id(call), &|visitor| {
+            for (kind, value) in &arguments {
+                visitor(match kind {
+                    'i' => Arg::Int(value.parse().expect("a number")),
+                    'f' => Arg::Float(value.parse().expect("a number")),
+                    'b' => Arg::Bool(value == "1"),
+                    _ => Arg::Str(value),
+                });
+            }
+        });
+        let written = |ended: EndedRepeats| {
+            let name = format!("{:x}", ended.message);
+            format!("w+{}@{}", ended.count, name.trim_end_matches('0'))
+        };
+        match seen {
+            Seen::Again { .. } => "c".to_owned(),
+            Seen::Other(ended) => ended.map_or("w".to_owned(), written),
+        }
+    }
+
+    #[test]
+    fn messages_are_written_or_counted_as_in_java() {
+        let vectors = include_str!("../../../protolog-core/testdata/repeats.tsv");
+        for row in vectors.lines().skip(1) {
+            let (messages, fates) = row.split_once('\t').expect("two columns");
+            let mut looked =
+                Looked { clock: clock::Reader::NONE, all: [const { MessageRun::NONE }; RUNS] };
+            let messages = messages.split(';').map(|one| one.split(' ').collect::<Vec<_>>());
+            let found: Vec<_> = messages.map(|words| fate(&mut looked, &words)).collect();
+            assert_eq!(found.join(" "), fates, "{row}");
+        }
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod places;
 mod reference;
 #[path = "../attackers/renamed.rs"]
 mod renamed;
+mod repeated;
 mod requests;
 mod restart;
 mod sampled;

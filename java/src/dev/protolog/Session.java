@@ -1,8 +1,6 @@
 package dev.protolog;
 
 import dev.protolog.internal.groups.Filter;
-import dev.protolog.internal.rules.ByteLimit;
-import dev.protolog.internal.rules.Rule;
 import dev.protolog.internal.session.Contradictions;
 import dev.protolog.internal.session.EarlierRuns;
 import dev.protolog.internal.session.EndReport;
@@ -135,7 +133,7 @@ public final class Session implements AutoCloseable {
      * The settings of a session that is not started yet, in any order. Without others it records
      * WTF of all groups.
      */
-    public static final class Builder {
+    public static final class Builder extends RuleSettings {
         private Path file;
         private Path recording;
         private FillPolicy policy = FillPolicy.STREAM;
@@ -155,12 +153,15 @@ public final class Session implements AutoCloseable {
         private boolean reportsLosses = true;
         /** The names of groups that the program has written. */
         private final Set<String> named = new HashSet<>();
-        private final List<Rule> rules = new ArrayList<>();
-        private ByteLimit byteLimit;
         private TriggerSettings triggers;
         private PinnedMessages pins;
 
         private Builder() {}
+
+        @Override
+        Builder self() {
+            return this;
+        }
 
         /**
          * Sets the file of the trace, which is its owner's only. The file that the last run left
@@ -274,72 +275,6 @@ public final class Session implements AutoCloseable {
          */
         public Builder reportLosses(boolean reports) {
             reportsLosses = reports;
-            return this;
-        }
-
-        /**
-         * Switches the calls that {@code selector} takes, or those of their messages with such an
-         * argument ({@code arg1 == 42}), by the words of a rule: {@code on}, {@code off},
-         * {@code text}, {@code notext}, {@code notrace}, {@code default}; as {@link #limit}.
-         */
-        public Builder site(String selector, String words) {
-            rules.add(Rule.ofSwitches(selector, words));
-            return this;
-        }
-
-        /**
-         * Limits each call that {@code selector} takes to {@code limit}, as in {@code "100/s"}, or
-         * {@code "2/m burst 10"} with more at once. Messages beyond it are not written, and the
-         * trace says how many there were, of which group, and when.
-         *
-         * <p>It is a rule of the program, from the start on, like that of an operator: it holds for
-         * all sessions and what is printed, until another one of the same selector comes. If it
-         * takes no call that is known when the session ends, a line on standard error says so.
-         *
-         * @throws IllegalArgumentException if one of them is wrong
-         */
-        public Builder limit(String selector, String limit) {
-            rules.add(Rule.ofLimit(selector, limit, false));
-            return this;
-        }
-
-        /** As {@link #limit}, for all calls together that {@code selector} takes in a group. */
-        public Builder groupLimit(String selector, String limit) {
-            rules.add(Rule.ofLimit(selector, limit, true));
-            return this;
-        }
-
-        /**
-         * Limits the bytes that this session writes by time, of all messages together:
-         * {@code "1MiB/s"}, or {@code "1MiB/s burst 8MiB"} with more at once. What does not pass is
-         * counted by group, with the times of the first and the last, and the trace says where.
-         * Pinned messages ({@link #pin}) always pass. Threads take bytes for a chunk of up to 4 KiB
-         * at a time, so the limit is exceeded by at most a chunk for each thread. A message that is
-         * larger than a burst passes when nothing has for a while.
-         *
-         * @throws IllegalArgumentException if the text is no limit
-         */
-        public Builder limitBytes(String limit) {
-            byteLimit = ByteLimit.of(limit);
-            return this;
-        }
-
-        /**
-         * Samples the calls that {@code selector} takes: each message is kept by chance, with the
-         * probability {@code rate}, as in {@code "1/100"} or {@code "1%"}. The trace says how many
-         * others there were, by group and level ({@link Summary#passedOver}), and each message that
-         * was kept says at which rate, so that {@code protologtool read-log --estimate} tells how
-         * many it stands for. Messages of WARN and worse are all kept, unless the selector names
-         * their level, as {@code warn} does. With {@code "1/100 by arg1"} all messages are kept
-         * that have one of 100 values of their first argument, and none of the others: requests as
-         * wholes, the same in each program and language. With {@code "1/512KiB"} one byte is kept
-         * of 524,288 that are logged, and with it its message: long ones more often. It is a
-         * rule of the program, as of {@link #limit}.
-         *
-         * @throws IllegalArgumentException if one of them is wrong
-         */
-        public Builder sample(String selector, String rate) {
-            rules.add(Rule.ofRate(selector, rate));
             return this;
         }
 

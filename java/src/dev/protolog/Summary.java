@@ -13,5 +13,7 @@ import java.util.List;
  * @param bytes the size of the trace
  * @param passedOver the messages over which sampling has passed, by group and level, which are not
  *     lost
+ * @param repeated the number of messages that say the same as the one before, which is in the
+ *     trace: they are counted only, and are not lost
  */
-public record Summary(Path file, long messages, long lost, long bytes, List<PassedOver> passedOver) {}
+public record Summary(Path file, long messages, long lost, long bytes, List<PassedOver> passedOver, long repeated) {}

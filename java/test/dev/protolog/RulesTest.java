@@ -53,8 +53,7 @@ final class RulesTest {
             limitOfAGroup();
             aLimitBeginsAnew();
             aRuleOfTheFileEnds();
-            noMerging();
-        wrongLimits();
+            wrongLimits();
             threads();
             selectorsWithoutCalls();
         } finally {
@@ -316,19 +315,6 @@ final class RulesTest {
             ProtoLogImpl.d(Group.WIRE, SENT, 1, 1L);
             check("it has gone with the file's line", messages(session), 1L);
         }
-    }
-
-    /** Rules for what this runtime does not do are refused, with the reason. */
-    private static void noMerging() {
-        boolean isRefused = false;
-        try {
-            Session.builder().site("WIRE", "on,repeat");
-        } catch (IllegalArgumentException e) {
-            isRefused = e.getMessage().startsWith("rule `repeat` in a program of Java; use ");
-        }
-        check("messages are not merged", isRefused, true);
-        apply("site WIRE=norepeat");
-        clear();
     }
 
     private static void wrongLimits() {

@@ -22,6 +22,7 @@ import dev.protolog.internal.text.StackTextTest;
 import dev.protolog.internal.text.TemplateTest;
 import dev.protolog.internal.text.TextQueueTest;
 import dev.protolog.internal.text.TextSinkTest;
+import dev.protolog.internal.write.RepeatVectorsTest;
 import dev.protolog.internal.write.RequestMarkTest;
 import dev.protolog.internal.write.SampledPacketTest;
 import dev.protolog.internal.write.SharedBufferTest;
@@ -77,6 +78,8 @@ public final class SelfTest {
         RulesTest.run();
         ByteLimitTest.run(vectors);
         SamplingTest.run();
+        RepeatVectorsTest.run(vectors);
+        RepeatsTest.run();
         DeclaredRulesTest.run();
         TriggersTest.run();
         PinnedTest.run(vectors);

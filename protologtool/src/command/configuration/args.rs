@@ -94,7 +94,7 @@ Examples:
   protologtool configuration site rules
 
 Of messages that a thread logs at one call, with the same arguments, the first is written once a second; the others are counted. \
-Traces have their number, and `read-log` shows it behind the message. Programs of Java refuse this.";
+Traces have their number, and `read-log` shows it behind the message.";
 
 /// Arguments of `configuration`.
 #[derive(Debug, clap::Args)]

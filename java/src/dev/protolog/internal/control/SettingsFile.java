@@ -66,7 +66,7 @@ public final class SettingsFile {
             entries.add(new GroupSettings.Entry(item.pattern(), item.setting(), source));
         }
         SiteRules rules = SiteRules.parse(text);
-        List<Rule> forCalls = rules.forThisProgram().stream().map(item -> Rule.of(item, source)).filter(rule -> !rule.asksForMerging()).toList();
+        List<Rule> forCalls = rules.forThisProgram().stream().map(item -> Rule.of(item, source)).toList();
         if (source == GroupSettings.Source.CONFIG_FILE) {
             Groups.replaceConfigFile(entries);
             Routing.replaceConfigFile(forCalls);
@@ -82,9 +82,6 @@ public final class SettingsFile {
         all.addAll(ofSessions.problems());
         for (SettingsText.Problem problem : all) {
             problems.add(origin + ": " + (mayQuote ? problem.message() : problem.unquoted()) + "\nhelp: " + problem.help());
-        }
-        if (forCalls.size() < rules.forThisProgram().size()) {
-            problems.add(origin + ": " + SiteRules.NO_MERGING + "\nhelp: " + SiteRules.NO_MERGING_HELP);
         }
         return problems;
     }

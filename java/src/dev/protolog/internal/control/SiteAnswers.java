@@ -55,10 +55,6 @@ final class SiteAnswers {
         if (!read.problems().isEmpty()) {
             throw new Refusal(read.problems().get(0).message(), read.problems().get(0).help());
         }
-        List<Rule> rules = read.items().stream().map(item -> Rule.of(item, GroupSettings.Source.OTHER)).toList();
-        if (rules.stream().anyMatch(Rule::asksForMerging)) {
-            throw new Refusal(SiteRules.NO_MERGING, SiteRules.NO_MERGING_HELP);
-        }
-        return rules;
+        return read.items().stream().map(item -> Rule.of(item, GroupSettings.Source.OTHER)).toList();
     }
 }

@@ -213,6 +213,12 @@ final class Instance {
         if (!withHead) {
             return;
         }
+        for (Map.Entry<Integer, ServiceWriter> each : sequences.entrySet()) {
+            byte[] repeats = session.newRepeats(each.getKey());
+            if (repeats != null) {
+                outlet.write(each.getValue(), List.of(repeats));
+            }
+        }
         byte[] losses = session.newLosses();
         if (losses != null) {
             outlet.write(own, List.of(losses));

@@ -18,11 +18,6 @@ public record Rule(Selector selector, SiteSetting setting, GroupSettings.Source 
         return new Rule(item.selector(), item.setting(), source);
     }
 
-    /** True if it asks for what this runtime does not do: to merge messages. */
-    public boolean asksForMerging() {
-        return setting.repeat() != null && setting.repeat();
-    }
-
     /** A limit of each call, or of all calls of a group together; an error if a text is wrong. */
     public static Rule ofLimit(String selector, String limit, boolean isOfGroup) {
         Selector calls = selector(selector, true);
@@ -51,11 +46,7 @@ public record Rule(Selector selector, SiteSetting setting, GroupSettings.Source 
             if (calls.isByArguments() && setting.isOfCalls()) {
                 throw new IllegalArgumentException(SiteRules.BY_ARGUMENT + "; " + SiteRules.BY_ARGUMENT_HELP);
             }
-            Rule rule = new Rule(calls, setting, GroupSettings.Source.OTHER);
-            if (rule.asksForMerging()) {
-                throw new IllegalArgumentException(SiteRules.NO_MERGING + "; " + SiteRules.NO_MERGING_HELP);
-            }
-            return rule;
+            return new Rule(calls, setting, GroupSettings.Source.OTHER);
         } catch (SiteSetting.BadWord e) {
             throw new IllegalArgumentException("unknown word `" + e.word() + "`; " + SiteRules.BAD_WORD, e);
         }

@@ -1,8 +1,8 @@
 package dev.protolog.internal.rules;
 
 /**
- * What rules make of a call: whether it is recorded and printed, how often it may come, and at
- * which rate it is sampled.
+ * What rules make of a call: whether it is recorded and printed, how often it may come, at which
+ * rate it is sampled, and whether messages that say the same become one.
  */
 public final class RuledCall {
     /** That of a call without a rule. */
@@ -20,8 +20,11 @@ public final class RuledCall {
     private final int sampledBy;
     /** Messages whose randomness is less are passed over, where an argument decides. */
     private final long threshold;
+    /** True if messages that say the same as the one before are only counted. */
+    private final boolean mergesRepeats;
     /** The rules with conditions on arguments; null for none. */
     private final ByArguments conditions;
+    private final boolean needsArguments;
     /** What rules make of messages, by their switches; made when one comes first. */
     private final RuledCall[] ofMessages;
 
@@ -32,7 +35,10 @@ public final class RuledCall {
         rate = setting.sample() == Rate.NONE ? null : setting.sample();
         this.sampledBy = sampledBy;
         threshold = by() == 0 ? 0 : rate.threshold();
+        // One that is sampled stands for as many as its rate says.
+        mergesRepeats = rate == null && setting.repeat() != null && setting.repeat();
         this.conditions = conditions;
+        needsArguments = conditions != null || mergesRepeats || rate != null && rate.by() != 0;
         ofMessages = conditions == null ? null : new RuledCall[STATES * STATES];
     }
 
@@ -96,11 +102,16 @@ public final class RuledCall {
     }
 
     /**
-     * True if messages are decided by their arguments: the value of one, the size of all, or a
-     * condition.
+     * True if messages are decided by their arguments: the value of one, the size of all, whether
+     * they are those of the message before, or a condition.
      */
     public boolean needsArguments() {
-        return conditions != null || rate != null && rate.by() != 0;
+        return needsArguments;
+    }
+
+    /** True if a message that says the same as the one before is only counted. */
+    public boolean mergesRepeats() {
+        return mergesRepeats;
     }
 
     /** The number of the argument by which messages are kept, from 1; 0 for none. */

@@ -20,10 +20,6 @@ public final class SiteRules {
             "use on, off, text, notext, notrace, limit:100/s, group-limit:100/s, sample:1/100, repeat, nolimit, nogroup-limit, nosample,"
                     + " norepeat or default, with commas between";
 
-    /** The problem of a rule that asks for what this runtime does not do, and a help line. */
-    public static final String NO_MERGING = "rule `repeat` in a program of Java";
-    public static final String NO_MERGING_HELP = "use `limit` or `sample`: only programs of Rust, C and C++ merge messages";
-
     static final String BY_ARGUMENT = "limit, rate or `repeat` of calls by an argument";
     static final String BY_ARGUMENT_HELP =
             "leave out the condition on the argument: only `on`, `off`, `text`, `notext`, `notrace` and `default` go with one";

@@ -13,7 +13,7 @@ import java.util.List;
  * @param limit the limit of each call; {@link Limit#NONE} for no limit
  * @param groupLimit the limit of all calls together that the rule takes in a group
  * @param sample the rate at which messages are sampled; {@link Rate#NONE} for all of them
- * @param repeat true if identical consecutive messages become one, which this runtime does not do
+ * @param repeat true if identical consecutive messages become one
  * @param resets earlier rules no longer hold
  */
 record SiteSetting(Boolean trace, Boolean text, Limit limit, Limit groupLimit, Rate sample, Boolean repeat, boolean resets) {

@@ -2,6 +2,7 @@ package dev.protolog.internal.session;
 
 import dev.protolog.internal.proto.ProtoReader;
 import dev.protolog.internal.proto.ProtoWriter;
+import dev.protolog.internal.write.Losses;
 import dev.protolog.internal.write.RequestMark;
 import java.io.IOException;
 import java.util.Arrays;
@@ -18,7 +19,8 @@ import java.util.Arrays;
  * <p>A state is passed on with the first message that needs it, so a chunk without such messages
  * leaves nothing. Messages that are left out may have brought strings that later ones refer to, and
  * the times of later ones count from theirs: the mark before the next message that is passed on has
- * these strings, and the time that has passed. Slices are passed on or left out as messages are.
+ * these strings, and the time that has passed. Slices are passed on or left out as messages are,
+ * and so are records of repeats, which lie between the marks of their request.
  *
  * <p>Invariant: each message is passed on, or counted as left out.
  */
@@ -53,6 +55,7 @@ final class FilteredPackets implements PacketOutput {
         boolean isTrack;
         boolean isEnd;
         boolean hasLosses;
+        boolean isOfRepeats;
         long request;
         long time;
         byte[] strings = {};
@@ -85,13 +88,17 @@ final class FilteredPackets implements PacketOutput {
                         }
                     }
                 }
+                case Losses.LOSS -> {
+                    hasLosses = true;
+                    isOfRepeats |= Losses.Count.read(Losses.LOSS, fields.message()).message() != 0;
+                }
                 default -> {
                     isState |= fields.field() == 6;
                     isSlice |= fields.field() == 11;
                     isEnd |= fields.field() == 44;
                     isTrack |= fields.field() == 60;
                     isMessage |= fields.field() == 104;
-                    hasLosses |= fields.field() == 1001 || fields.field() == 1009;
+                    hasLosses |= fields.field() == Losses.PASSED_OVER;
                     fields.skip();
                 }
             }
@@ -124,7 +131,7 @@ final class FilteredPackets implements PacketOutput {
         } else if (parts.isTrack) {
             // It holds for the chunk, whatever state comes in between.
             track = Arrays.copyOfRange(bytes, from, from + length);
-        } else if (hasAny || !parts.isEnd || parts.hasLosses) {
+        } else if (parts.isOfRepeats ? filter.isWanted(current) : hasAny || !parts.isEnd || parts.hasLosses) {
             // Messages that are missing, and the end.
             out.packet(sequence, bytes, from, length);
         }

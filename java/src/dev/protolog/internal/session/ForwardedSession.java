@@ -318,11 +318,24 @@ public final class ForwardedSession implements ExitingSession {
             pending.addTo(all);
             if (sequence.unreported() != null) {
                 Losses.Pending heldBack = sequence.unreported().newPending();
-                sequence.unreported().take(heldBack);
+                sequence.unreported().takeButRepeats(heldBack);
                 heldBack.addTo(all);
             }
         }
         return report(all.all());
+    }
+
+    /** A packet of a sequence with its repeats that no packet reports yet; null for none. */
+    public synchronized byte[] newRepeats(int writer) throws IOException {
+        SequenceReader reader = readers.get(writer);
+        Sequence sequence = core.sequencesById().get(writer);
+        Losses unreported = sequence == null ? null : sequence.unreported();
+        if (reader == null || unreported == null || unreported.isEmpty()) {
+            return null;
+        }
+        Losses.Pending pending = unreported.newPending();
+        unreported.take(pending);
+        return keepLast(() -> reader.report(pending));
     }
 
     /** The last packet of a sequence: its thread, and losses; null where it has no packets. */
@@ -332,14 +345,20 @@ public final class ForwardedSession implements ExitingSession {
         if (reader == null) {
             return null;
         }
-        Losses.Pending pending = sequence == null ? new Losses.Pending(0) : sequence.losses.newPending();
-        if (sequence != null) {
-            sequence.losses.take(pending);
-        }
+        Losses.Pending last = Losses.Pending.of(sequence == null ? List.of() : sequence.takeLast());
+        return keepLast(() -> reader.end(last));
+    }
+
+    private interface PacketSource {
+        void write() throws IOException;
+    }
+
+    /** The packet that a reader passes on. */
+    private byte[] keepLast(PacketSource of) throws IOException {
         counted.kept = null;
         counted.keeps = true;
         try {
-            reader.end(pending);
+            of.write();
         } finally {
             counted.keeps = false;
         }

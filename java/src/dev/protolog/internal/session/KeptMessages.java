@@ -117,11 +117,8 @@ public final class KeptMessages implements PacketOutput {
         sequences.forEach(sequence -> byId.put(sequence.id, sequence));
         for (Map.Entry<Integer, SequenceReader> each : readers.entrySet()) {
             Sequence sequence = byId.get(each.getKey());
-            Losses.Pending pending = sequence == null ? new Losses.Pending(0) : sequence.losses.newPending();
-            if (sequence != null) {
-                sequence.losses.take(pending);
-            }
-            each.getValue().end(pending);
+            List<Losses.Count> last = sequence == null ? List.of() : sequence.takeLast();
+            each.getValue().end(Losses.Pending.of(last.stream().filter(count -> !excluded.contains(count.message())).toList()));
             give(each.getKey(), target);
         }
     }
@@ -168,6 +165,7 @@ public final class KeptMessages implements PacketOutput {
         boolean isState = false;
         long id = 0;
         boolean isMessage = false;
+        boolean isOfExcluded = false;
         byte[] packet = new ProtoWriter(length).raw(from, at, length).done();
         try {
             ProtoReader fields = new ProtoReader(packet);
@@ -179,6 +177,7 @@ public final class KeptMessages implements PacketOutput {
                         isMessage = true;
                         id = idOf(fields.message());
                     }
+                    case Losses.LOSS -> isOfExcluded |= excluded.contains(Losses.Count.read(Losses.LOSS, fields.message()).message());
                     case SNAPSHOT -> {
                         isState = true;
                         fields.skip();
@@ -193,6 +192,10 @@ public final class KeptMessages implements PacketOutput {
             gap.time += time;
             gap.strings.raw(strings, 0, strings.length);
             left++;
+            return;
+        }
+        if (isOfExcluded) {
+            // How often such a message was repeated.
             return;
         }
         if (isState) {

@@ -242,9 +242,13 @@ final class KeptTrace {
         // Counted before the chunks are copied, so that a message that is logged meanwhile is not
         // taken for a lost one.
         Map<Integer, Long> counted = new TreeMap<>();
+        // Repeats that no packet of a chunk reports.
+        Map<Integer, List<Losses.Count>> repeats = new TreeMap<>();
         for (Sequence sequence : session.sequences()) {
             counted.put(sequence.id, sequence.counted);
+            repeats.put(sequence.id, contents.filter != null || sequence.unreported() == null ? List.of() : sequence.unreported().repeats());
         }
+        Losses reported = new Losses();
         List<Losses.Count> losses = total.all();
         ChunkSource chunks = contents.chunks != null ? contents.chunks : new KeptChunks(session);
         // After the chunks: the dictionary has all that they have.
@@ -271,7 +275,8 @@ final class KeptTrace {
                     reader.read(chunk, bytes);
                 }
             }
-            reader.end(new Losses.Pending(0));
+            reader.end(Losses.Pending.of(repeats.getOrDefault(each.getKey(), List.of())));
+            reader.reported().all().stream().filter(loss -> loss.cause() == LossCause.REPEATED).forEach(loss -> loss.addTo(reported));
             messages += reader.recorded();
             overwritten += reader.messages() - reader.recorded() - reader.damaged();
             damaged += reader.damaged();
@@ -284,7 +289,7 @@ final class KeptTrace {
         }
         // Their chunks are gone, and no newer one of their writer says so.
         long vanished = counted.values().stream().mapToLong(Long::longValue).sum();
-        writeLosses(out, losses, vanished);
+        writeLosses(out, total.without(reported), vanished);
         BootClock.Moment now = session.clock().moment();
         out.own(TracePackets.clocks(now));
         SessionCore pinned = session.pinned();
@@ -299,7 +304,7 @@ final class KeptTrace {
             losses.add(new Losses.Count(0, LossCause.WRITE_FAILED, damaged));
         }
         stats = written.stats(losses, overwritten + vanished, out.written());
-        return new Summary(file, messages, lost, out.written(), stats.passedOver());
+        return new Summary(file, messages, lost, out.written(), stats.passedOver(), stats.repeated());
     }
 
     private void writeLosses(TraceOutput out, List<Losses.Count> losses, long vanished) throws IOException {

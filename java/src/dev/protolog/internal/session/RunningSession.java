@@ -152,7 +152,7 @@ public final class RunningSession implements ExitingSession {
             if (ended.stream != null) {
                 summary = ended.stream.finish(isAtExit);
             } else {
-                summary = config.file() == null ? new Summary(null, 0, 0, 0, List.of()) : ended.kept.writeOwn(isAtExit);
+                summary = config.file() == null ? new Summary(null, 0, 0, 0, List.of(), 0) : ended.kept.writeOwn(isAtExit);
             }
             last = ended.stream != null ? ended.stream.stats() : ended.kept.stats();
             EndReport.reportUnreadable(last, config.file());
@@ -196,10 +196,10 @@ public final class RunningSession implements ExitingSession {
      * known to be in the file.
      */
     private StopException stopped(IOException cause, Parts ended) {
-        Summary counted = new Summary(config.file(), 0, 0, 0, List.of());
+        Summary counted = new Summary(config.file(), 0, 0, 0, List.of(), 0);
         try {
             SessionStats stats = ended.stream != null ? ended.stream.stats() : ended.kept.count();
-            counted = new Summary(config.file(), stats.messages(), stats.lost(), stats.bytes(), stats.passedOver());
+            counted = new Summary(config.file(), stats.messages(), stats.lost(), stats.bytes(), stats.passedOver(), stats.repeated());
         } catch (Exception e) {
             cause.addSuppressed(e);
         }

@@ -371,13 +371,13 @@ public final class SessionCore extends WriterOwner {
     }
 
     @Override
-    public void holdBack(Sequence sequence, int group, LossCause cause) {
+    public void holdBack(Sequence sequence, int group, LossCause cause, long time, long message) {
         if (isOver()) {
             return;
         }
         // While the program ends, the last count of the file is of the total alone.
-        long now = cause == LossCause.LIMITED ? clock().now() : 0;
-        if (sequence == null || !sequence.holdBack(group, cause, now, !keepsMessages() && !isEnding)) {
+        boolean isReported = !isEnding && (message != 0 || !keepsMessages());
+        if (sequence == null || !sequence.holdBack(group, cause, time, message, isReported)) {
             total.add(group, cause, 1);
         }
         keepLoss(group, cause);

@@ -13,12 +13,13 @@ import java.util.TreeMap;
 
 /**
  * The messages of a session, in all and by group. {@code lost} has no truncated messages, which are
- * there, nor those over which sampling has passed; {@code bytes} is the size of the trace so far.
+ * there, nor those over which sampling has passed, or that repeat others; {@code bytes} is the size
+ * of the trace so far.
  */
 public record SessionStats(long messages, long lost, long bytes, List<OfGroup> groups) {
     /**
      * The statistics of a group; its name is empty if it is not known. {@code bytes} is the size of
-     * its messages; {@code losses} has the messages over which sampling has passed, too.
+     * its messages; {@code losses} has those that are not lost, too.
      */
     public record OfGroup(String group, long messages, long lost, long bytes, Map<LossCause, Long> losses) {}
 
@@ -33,6 +34,11 @@ public record SessionStats(long messages, long lost, long bytes, List<OfGroup> g
             });
         }
         return List.copyOf(all);
+    }
+
+    /** The messages that say the same as the one before. */
+    long repeated() {
+        return groups.stream().mapToLong(of -> of.losses.getOrDefault(LossCause.REPEATED, 0L)).sum();
     }
 
     /** Messages and their bytes, by group. One thread at a time uses it. */

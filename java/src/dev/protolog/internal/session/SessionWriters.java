@@ -76,6 +76,7 @@ final class SessionWriters {
             return null;
         }
         Sequence sequence = isNew ? new Sequence(before + sequences + 1) : ended.get(0);
+        sequence.beginThread();
         TraceWriter writer = new TraceWriter(session, sequence, isShared);
         // No call in between: a sequence always has its place, even after an error.
         added = writer;

@@ -176,7 +176,7 @@ final class Stream {
                 }
             }
             long messages = readers.values().stream().mapToLong(SequenceReader::recorded).sum();
-            return new Summary(file.name(), messages, losses.lost(), earlierBytes + out.written(), stats().passedOver());
+            return new Summary(file.name(), messages, losses.lost(), earlierBytes + out.written(), stats().passedOver(), stats().repeated());
         }
     }
 

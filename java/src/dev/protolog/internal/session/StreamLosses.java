@@ -116,13 +116,16 @@ final class StreamLosses {
     }
 
     /**
-     * Reports the messages that rules have held back, suppressed ones with their times: on the
-     * sequence, or on the session's own where the file has no packets of it.
+     * Reports the messages that rules have held back, suppressed ones and repeats with their times:
+     * on the sequence, or on the session's own where the file has no packets of it.
      */
     void reportHeldBack(List<Sequence> sequences, TraceOutput out, Set<Integer> inFile, TakenLosses taken) throws IOException {
         for (Sequence sequence : sequences) {
-            Losses.Pending pending = taken.take(sequence.unreported());
-            if (inFile.contains(sequence.id)) {
+            // Of repeats there is a message, whose chunk is not copied yet.
+            Losses.Pending pending = taken.take(sequence.unreported(), inFile.contains(sequence.id));
+            if (pending.isEmpty()) {
+                continue;
+            } else if (inFile.contains(sequence.id)) {
                 readersById.get(sequence.id).report(pending);
                 continue;
             }

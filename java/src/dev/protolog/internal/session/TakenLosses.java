@@ -19,9 +19,18 @@ final class TakenLosses {
 
     /** Takes all losses that there are. */
     Losses.Pending take(Losses losses) {
+        return take(losses, true);
+    }
+
+    /** As above; {@code withRepeats}: with those of a message that is known. */
+    Losses.Pending take(Losses losses, boolean withRepeats) {
         Losses.Pending pending = losses.newPending();
         all.add(new Taken(losses, pending));
-        losses.take(pending);
+        if (withRepeats) {
+            losses.take(pending);
+        } else {
+            losses.takeButRepeats(pending);
+        }
         return pending;
     }
 

@@ -254,12 +254,12 @@ public final class Call {
         // Those before this one have the message, or count it.
         int i = 0;
         try {
-            if (misfits != null && !replaceMisfits() || ruled.needsArguments() && !limits.keeps(this, ruled)) {
+            if (misfits != null && !replaceMisfits() || ruled.needsArguments() && !limits.keeps(this, ruled, false)) {
                 return;
             }
-            if (ruled != rule) {
+            if (ruled.needsArguments()) {
                 ruled = rule;
-                routes = ofGroup.of(ruled);
+                routes = limits.isRepeat ? SessionRoutes.NONE : ofGroup.of(ruled);
             }
             int word = group.word();
             int recorded = routes.recorded(word) & LevelSet.bit(level);
@@ -296,6 +296,7 @@ public final class Call {
             }
         } catch (RuntimeException | Error e) {
             // Out of memory or of stack: the message is lost, the application goes on.
+            limits.isDisturbed = true;
             Routing.lose(group, routes, i, level, LossCause.BUFFER_FULL);
         } finally {
             // No call before the last line: there may be no stack for one.
@@ -342,7 +343,7 @@ public final class Call {
         }
         RuledCall ruled = rule;
         try {
-            if (misfits != null && !replaceMisfits() || ruled.needsArguments() && !limits.keeps(this, ruled)
+            if (misfits != null && !replaceMisfits() || ruled.needsArguments() && !limits.keeps(this, ruled, true)
                     || (SessionRoutes.of(group).of(rule).recorded(group.word()) & LevelSet.bit(level)) == 0) {
                 return NoSpan.INSTANCE;
             }
@@ -357,6 +358,11 @@ public final class Call {
         } finally {
             forgetTexts();
         }
+    }
+
+    /** Says that a session lacks the message: nothing repeats it. */
+    void forgetMessage() {
+        limits.forget(id);
     }
 
     /** True within a call, as one of a text sink is. */

@@ -3,6 +3,7 @@ package dev.protolog.internal.write;
 import dev.protolog.LogLevel;
 import dev.protolog.internal.groups.GroupState;
 import dev.protolog.internal.groups.Switch;
+import dev.protolog.internal.process.BootClock;
 import dev.protolog.internal.rules.Leases;
 import dev.protolog.internal.rules.Randomness;
 import dev.protolog.internal.rules.RuledCall;
@@ -12,8 +13,9 @@ import dev.protolog.internal.text.LevelSet;
 
 /**
  * The rules of single calls, as a thread's calls obey them: whether a message goes anywhere,
- * whether it is kept of those that are sampled, and whether its limits let it pass. One that does
- * not is counted on the thread's sequence, in each session that would have recorded it.
+ * whether it is kept of those that are sampled, whether it says more than the one before, and
+ * whether its limits let it pass. One that does not is counted on the thread's sequence, in each
+ * session that would have recorded it.
  *
  * <p>Invariants: only its thread uses it; nothing is thrown.
  */
@@ -32,6 +34,12 @@ final class CallLimits {
     private Sampler sampler;
     /** Null before the first message that its arguments decide about. */
     private CallArguments arguments;
+    /** Null before the first message of a call whose repeats are merged. */
+    private Repeats repeats;
+    /** True if the message that {@link #keeps} kept last was counted for the sessions. */
+    boolean isRepeat;
+    /** True after an error, which may have come between a message and what repeats it. */
+    boolean isDisturbed;
 
     CallLimits(WriterSet writers, boolean isVirtual) {
         this.writers = writers;
@@ -87,10 +95,13 @@ final class CallLimits {
     /**
      * Decides about a message of a call that is decided by its arguments, which it has by now, as
      * {@link #sample} and {@link #isDue} do before. One without the argument that a rate asks for
-     * is kept for sure. The call has the rule that is its own then.
+     * is kept for sure. The call has the rule that is its own then. One that says the same as the
+     * message before is counted, and is no message of a session any more ({@link #isRepeat}); a
+     * span never is.
      */
-    boolean keeps(Call call, RuledCall ofCall) {
+    boolean keeps(Call call, RuledCall ofCall, boolean isSpan) {
         GroupState state = call.group;
+        isRepeat = false;
         RuledCall ruled = ofCall.of(argumentsOf(call));
         call.rule = ruled;
         SessionRoutes routes = SessionRoutes.of(state).of(ruled);
@@ -98,6 +109,11 @@ final class CallLimits {
         int recorded = routes.recorded(word) & LevelSet.bit(call.level);
         if (ruled != ofCall && !isWanted(ruled, call.level, word, recorded)) {
             return false;
+        }
+        boolean isMerged = ruled.mergesRepeats() && !isSpan && recorded != 0 && !isVirtual && call.origin == null;
+        if (isMerged && merge(call, routes, word, recorded)) {
+            isRepeat = true;
+            return true;
         }
         if (ruled.isSampled()) {
             long rate = sample(state, call.level, ruled);
@@ -120,10 +136,60 @@ final class CallLimits {
             call.rate = ruled.rate();
         }
         if (ruled.hasLimits() && !passes(ruled)) {
+            forget(call.id);
             holdBack(routes, recorded, state, LossCause.LIMITED);
             return false;
         }
         return true;
+    }
+
+    /** Forgets the message of this id, which was not written: nothing repeats it. */
+    void forget(long message) {
+        if (repeats != null) {
+            repeats.forget(message);
+        }
+    }
+
+    /**
+     * Counts a message that says the same as the one before of its id, and returns whether it does.
+     * Before another one, the thread's sequences say how many did.
+     */
+    private boolean merge(Call call, SessionRoutes routes, int word, int recorded) {
+        long now = BootClock.ofProcess().now();
+        try {
+            if (repeats == null || isDisturbed) {
+                repeats = new Repeats();
+                isDisturbed = false;
+            }
+            if (!repeats.see(call, routes.number, word, now)) {
+                if (repeats.ended != 0) {
+                    writers.reportRepeats(repeats.endedGroup, repeats.ended, repeats.endedRequest);
+                }
+                return false;
+            }
+        } catch (OutOfMemoryError | StackOverflowError | LinkageError e) {
+            isDisturbed = true;
+            return false;
+        }
+        for (int i = 0; i < routes.sessions.length; i++) {
+            if ((routes.levels[i] & recorded) != 0) {
+                countRepeat(routes.sessions[i], call, now);
+            }
+        }
+        return true;
+    }
+
+    private void countRepeat(WriterOwner session, Call call, long now) {
+        Sequence sequence = null;
+        try {
+            TraceWriter writer = writers.of(session);
+            sequence = writer == null ? null : writer.sequence;
+        } catch (OutOfMemoryError | StackOverflowError | LinkageError e) {
+            // It is counted for its group.
+        }
+        // Not before the message itself.
+        long time = sequence == null ? now : Math.max(now, sequence.time);
+        session.holdBack(sequence, call.group.id, LossCause.REPEATED, time, sequence == null ? 0 : call.id);
     }
 
     private long sampleBytes(RuledCall ruled, long bytes) {

@@ -62,6 +62,7 @@ final class CallWriters {
     void write(Call call, SessionRoutes routes, int number) {
         WriterOwner session = session(call, routes, number);
         if (session.isEnding()) {
+            call.forgetMessage();
             session.lose(null, call.group.id, LossCause.WRITE_FAILED);
             return;
         }
@@ -72,6 +73,7 @@ final class CallWriters {
             }
             TraceWriter writer = isVirtual ? borrowed[number] : find(call, session);
             if (writer == null || !writer.write(call)) {
+                call.forgetMessage();
                 session.countUnwritten(writer, call.group.id);
             }
         } catch (InternalError e) {

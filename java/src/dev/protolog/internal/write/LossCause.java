@@ -22,7 +22,7 @@ public enum LossCause {
     REMOVED(9, "removed from the file by another program"),
     /** One too many of the messages that a rule lets pass. */
     LIMITED(10, "suppressed by a limit"),
-    /** It says the same as the one before, which is there. The runtime for Rust counts such. */
+    /** It says the same as the one before, which is there. */
     REPEATED(11, "the same as the message before"),
     /** A rate of sampling passes over it; of no level that is known. */
     PASSED_OVER(LossCause.FIRST_PASSED_OVER, null),

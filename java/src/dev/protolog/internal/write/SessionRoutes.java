@@ -5,15 +5,19 @@ import dev.protolog.internal.groups.Routes;
 import dev.protolog.internal.groups.Switch;
 import dev.protolog.internal.rules.RuledCall;
 import dev.protolog.internal.text.LevelSet;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Where the messages of a group go: the sessions that record some of its levels. One that pins some
  * of these is there twice, each time with its own levels.
  */
 final class SessionRoutes extends Routes {
+    private static final AtomicLong NUMBERS = new AtomicLong();
     static final SessionRoutes NONE = new SessionRoutes(new WriterOwner[0], new int[0], false, null, null, false);
 
     final WriterOwner[] sessions;
+    /** No others have it: where a session starts or stops, groups get new ones. */
+    final long number = NUMBERS.incrementAndGet();
     /** True if any session asks for the places of calls. */
     final boolean hasLocations;
     /** The sessions that ask for the stack traces of messages; null where none does. */

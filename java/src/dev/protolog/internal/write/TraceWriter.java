@@ -14,8 +14,6 @@ import dev.protolog.internal.process.ThreadIdentity;
 import dev.protolog.internal.proto.ProtoWriter;
 import dev.protolog.internal.text.Arguments;
 import java.lang.ref.WeakReference;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 
 /**
  * One thread's packets in one session. A message's bytes are
@@ -26,10 +24,10 @@ import java.nio.ByteOrder;
  * read alone: clock, thread, an empty table of strings. It comes again where the thread has another
  * name, or is another one. A message that does not fit an empty chunk goes on in the next ones.
  *
- * <p>Invariants: only its thread writes, and nobody else completes its chunk while the thread lives
- * and the session runs. The count includes the packet that was started last, whose size is 0.
+ * <p>Invariant: only its thread writes, and nobody else completes its chunk while the thread lives
+ * and the session runs.
  */
-public final class TraceWriter {
+public final class TraceWriter extends OpenChunk {
     /** The bytes left at the end of a chunk, for the size field of a fragment. */
     private static final int SLACK = FRAGMENT_SIZE;
     /** The size of a packet that was given up. */
@@ -41,18 +39,11 @@ public final class TraceWriter {
 
     /** The thread that has the writer; null for one that virtual threads share by turns. */
     private final WeakReference<Thread> thread;
-    public final Sequence sequence;
-
     private final WriterOwner session;
-    private final SharedBuffer buffer;
-    private final ByteBuffer memory;
-    /** The same memory, little endian as protobuf is. */
-    private final ByteBuffer wire;
     private final BootClock clock;
     private final ThreadIdentity identity;
     private final MessageEncoder encoder;
     private final StringTable strings;
-    private final byte[] sizeField = new byte[ProtoWriter.MAX_VARINT];
     private final StatePackets states = new StatePackets();
     final ChunkBytes bytes;
     /** The chunk that was taken last, until it is {@link #chunk}. */
@@ -61,11 +52,6 @@ public final class TraceWriter {
     /** The chunk before, also when it was completed. */
     private int previous = SharedBuffer.NONE;
     private int grown;
-    /** Where the packet that was started last has its size. */
-    private int position;
-    private int limit;
-    private int countAt;
-    private int packets;
     /**
      * The thread and the time of the message, where it is an event of another thread or time; else
      * null.
@@ -81,13 +67,10 @@ public final class TraceWriter {
     private RequestMark request;
 
     public TraceWriter(WriterOwner session, Sequence sequence, boolean isShared) {
+        super(session.buffer(), sequence);
         this.session = session;
         identity = new ThreadIdentity(isShared);
         thread = isShared ? null : new WeakReference<>(Thread.currentThread());
-        this.sequence = sequence;
-        buffer = session.buffer();
-        memory = buffer.memory();
-        wire = memory.duplicate().order(ByteOrder.LITTLE_ENDIAN);
         clock = session.clock();
         bytes = new ChunkBytes(session);
         encoder = new MessageEncoder(session.maxStringBytes());
@@ -332,18 +315,6 @@ public final class TraceWriter {
         return true;
     }
 
-    /**
-     * Appends a packet for which the chunk has room: a part of {@code bytes}, which ends so many
-     * messages.
-     */
-    private void commit(byte[] bytes, int from, int length, long now, int messages) {
-        int head = ProtoWriter.putVarint(sizeField, 0, length);
-        memory.put(position, sizeField, 0, head);
-        memory.put(position + head, bytes, from, length);
-        sequence.time = now;
-        commit(position + head + length, messages);
-    }
-
     /** As {@link #appendSplit}; in a session that waits for room, one thread after the other. */
     private boolean appendSplitInTurn(long now, int length) {
         if (session.waitNanos() == 0) {
@@ -444,25 +415,6 @@ public final class TraceWriter {
     }
 
     /**
-     * Commits the started packet, which ends before {@code at} and has so many messages: shows it
-     * to readers, and starts the next one there.
-     */
-    private void commit(int at, int messages) {
-        memory.put(at, (byte) 0);
-        buffer.publish(countAt, packets + 1);
-        // Nothing is called in between: a message that is shown is counted, whatever error comes
-        // next, and one that is not is not.
-        position = at;
-        packets++;
-        sequence.messages += messages;
-        buffer.check(countAt, packets);
-    }
-
-    private boolean isFull() {
-        return (packets & PageLayout.MAX_PACKETS) >= PageLayout.MAX_PACKETS - 2;
-    }
-
-    /**
      * Writes the packet that a chunk begins with, or that names another thread, and that of the
      * request. False where there is no room for them.
      */
@@ -491,10 +443,41 @@ public final class TraceWriter {
     /** Writes the packet that names the request. False where there is no room for it. */
     private boolean writeRequest() {
         byte[] packet = RequestMark.packet(request);
-        boolean hasRoom = position + 1 + packet.length <= limit;
+        boolean hasRoom = hasRoom(packet);
         if (hasRoom) {
             commit(packet, 0, packet.length, sequence.time, 0);
         }
         return hasRoom;
+    }
+
+    /**
+     * Writes a short packet without a message, of this request. False where there is no room for
+     * it.
+     */
+    boolean append(byte[] packet, RequestMark of) {
+        boolean isTried = false;
+        int shown = 0;
+        try {
+            if (isWriting) {
+                finish();
+            }
+            isWriting = true;
+            if (of != request) {
+                describe(of);
+            }
+            if (chunk == SharedBuffer.NONE || !hasRoom(packet)) {
+                complete();
+                begin(packet.length, false);
+            }
+            if (chunk != SharedBuffer.NONE && hasRoom(packet)) {
+                shown = packets;
+                isTried = true;
+                commit(packet, 0, packet.length, sequence.time, 0);
+            }
+            isWriting = false;
+        } catch (OutOfMemoryError | StackOverflowError | LinkageError e) {
+            // The next message does the remaining steps.
+        }
+        return isTried && packets != shown;
     }
 }

@@ -137,7 +137,15 @@ public abstract class WriterOwner {
      * Counts a message that a rule holds back now, as {@link #lose} does: one that a limit
      * suppresses, or over which sampling passes.
      */
-    public abstract void holdBack(Sequence sequence, int group, LossCause cause);
+    final void holdBack(Sequence sequence, int group, LossCause cause) {
+        holdBack(sequence, group, cause, cause == LossCause.LIMITED ? clock.now() : 0, 0);
+    }
+
+    /**
+     * As above, at this time, 0 if nobody asks for it. It repeats one with the id {@code message},
+     * unless that is 0.
+     */
+    public abstract void holdBack(Sequence sequence, int group, LossCause cause, long time, long message);
 
     /** Counts a message that no chunk has, of a writer; null where there is none. */
     final void countUnwritten(TraceWriter writer, int group) {

@@ -42,4 +42,14 @@ final class WriterSet {
         entries = kept.toArray(Entry[]::new);
         return added;
     }
+
+    /** Has each writer say how often a message was repeated, before another one of its call. */
+    void reportRepeats(int group, long message, RequestMark request) {
+        for (Entry entry : entries) {
+            TraceWriter writer = entry.get();
+            if (writer != null) {
+                RepeatRecord.report(writer, group, message, request);
+            }
+        }
+    }
 }
