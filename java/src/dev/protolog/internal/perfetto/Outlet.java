@@ -29,7 +29,7 @@ final class Outlet {
     private static final int AROUND = 64;
     private static final int HEADER = 8;
     /** The most bytes of a chunk of the session's own packets, without its header. */
-    private static final int MAX_PAYLOAD = 4072;
+    static final int MAX_PAYLOAD = 4072;
     private static final int FRAGMENT_SIZE = 4;
     /** The most packets of such a chunk. */
     private static final int MAX_PACKETS = 1000;
@@ -157,8 +157,7 @@ final class Outlet {
                 flags = 0;
             }
             int at = 0;
-            while (packet.length - at > MAX_PAYLOAD - ProtoWriter.MAX_VARINT) {
-                int part = MAX_PAYLOAD - FRAGMENT_SIZE;
+            for (int part = part(packet.length); part > 0; part = part(packet.length - at)) {
                 putFragmentSize(part);
                 payload.raw(packet, at, part);
                 chunk(writer, 1 | flags | PageLayout.CONTINUED, payload.array(), payload.size(), true);
@@ -172,6 +171,15 @@ final class Outlet {
         if (count > 0) {
             chunk(writer, count | flags, payload.array(), payload.size(), true);
         }
+    }
+
+    /**
+     * The bytes that a chunk takes of a packet of which {@code left} are left; 0 where the chunk
+     * has room for all of them.
+     */
+    static int part(int left) {
+        // The size of what fits has two bytes at most.
+        return left > MAX_PAYLOAD - FRAGMENT_SIZE ? MAX_PAYLOAD - FRAGMENT_SIZE : 0;
     }
 
     private void putFragmentSize(int size) {

@@ -35,6 +35,7 @@ public final class ProducerPartsTest {
             check(row[0], meaning(HexFormat.of().parseHex(row[1])), row[2]);
         }
         commands();
+        packetsOfAnyLengthAreCut();
         framesComeBackHoweverTheyAreCut();
         nonsenseIsRefused();
         addresses();
@@ -60,6 +61,19 @@ public final class ProducerPartsTest {
         LogLevel least = LogLevel.values()[Integer.numberOfTrailingZeros(levels)];
         check("levels", levels, LevelSet.andAbove(least));
         return LevelSet.letter(least);
+    }
+
+    /** A length that cut one byte too many once ended the connection. */
+    private static void packetsOfAnyLengthAreCut() {
+        for (int length = 1; length < 3 * Outlet.MAX_PAYLOAD; length++) {
+            int left = length;
+            for (int part = Outlet.part(left); part > 0; part = Outlet.part(left)) {
+                check("a part of " + length, part <= left && part + 4 <= Outlet.MAX_PAYLOAD, true);
+                left -= part;
+            }
+            int size = new ProtoWriter().value(left).size();
+            check("the rest of " + length, left > 0 && size + left <= Outlet.MAX_PAYLOAD, true);
+        }
     }
 
     private static void commands() throws ProtoReader.MalformedException {
