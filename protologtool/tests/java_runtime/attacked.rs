@@ -246,10 +246,12 @@ fn a_program_without_threads_listens_once_it_has_some() {
     with_users(test, &[&jar], |users| {
         let directory = std::env::temp_dir().join("own");
         fs::create_dir(&directory).unwrap();
-        chown(&directory, Some(users.victim), None).unwrap();
+        chown(&directory, Some(users.limited), None).unwrap();
         fs::set_permissions(&directory, Permissions::from_mode(0o700)).unwrap();
-        let mut java = users.command(users.victim, "prlimit");
-        java.args(["--nproc=120", "java", "-Xlog:disable", "-cp"]).arg(users.program(&jar));
+        let mut java = users.command(users.limited, "prlimit");
+        // None of the machine's own threads ends meanwhile.
+        java.args(["--nproc=120", "java", "-Xlog:disable", "-XX:+UseSerialGC"]);
+        java.args(["-XX:-UseDynamicNumberOfCompilerThreads", "-cp"]).arg(users.program(&jar));
         java.arg("app.Threadless").arg(&directory);
         let expected =
             "no more threads\nhelp: raise the process's limits, files: 0\nlistens, files: 2\n";

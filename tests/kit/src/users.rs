@@ -68,6 +68,9 @@ pub struct Users {
     pub intruder: u32,
     /// Another user without rights.
     pub victim: u32,
+    /// A user of this test alone. What a user may have is counted over the whole machine: the
+    /// threads of other tests' victims would count, too.
+    pub limited: u32,
 }
 
 /// Runs `body` as root among other users, if the system lets it. `test` is the full name of the
@@ -80,7 +83,12 @@ pub fn with_users(test: &str, programs: &[&Path], body: impl FnOnce(&Users)) {
     if env::var_os(INSIDE).is_some_and(|inside| inside == test) {
         let mut free = (FIRST..).filter(|id| !has_account(*id));
         let mut next = || free.next().expect("an id that no account has");
-        return body(&Users { intruder: next(), victim: next() });
+        let (intruder, victim) = (next(), next());
+        let of_test =
+            test.bytes().fold(0, |sum: u32, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
+        let limited = (FIRST + 1_000 + of_test % 8_000..).find(|id| !has_account(*id));
+        let limited = limited.expect("an id that no account has");
+        return body(&Users { intruder, victim, limited });
     }
     let Some(mut unshare) = namespaces() else { return };
     let (stage, own) = (temp_dir(), env::current_exe().expect("this program"));
