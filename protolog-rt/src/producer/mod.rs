@@ -98,7 +98,8 @@ pub struct Status {
     pub is_connected: bool,
     /// The number of its sessions that record this process now.
     pub sessions: usize,
-    /// The reason why the last connection ended, or why there is none.
+    /// The reason why the last connection ended, or why there is none. It stays while there is
+    /// another one.
     pub last_error: Option<String>,
     /// A request of the configuration that is not done as asked.
     pub notice: Option<String>,

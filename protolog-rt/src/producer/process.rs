@@ -78,6 +78,8 @@ pub(super) fn current_status() -> Status {
 fn run(state: &Arc<SharedStatus>) {
     block_signals();
     let mut pause = FIRST_PAUSE;
+    // Why a connection ended is of interest when there is another one, too.
+    let mut ended = None;
     loop {
         let socket = places::producer(variable(places::PRODUCER_VARIABLE));
         let began = Instant::now();
@@ -85,9 +87,12 @@ fn run(state: &Arc<SharedStatus>) {
             Ok(link) => {
                 state.update(|status| {
                     let (lost, notice) = (status.lost, state.startup_problem.get().cloned());
-                    *status = Status { is_connected: true, lost, notice, ..Status::default() };
+                    let last_error = ended.clone();
+                    *status = Status { is_connected: true, sessions: 0, last_error, notice, lost };
                 });
-                worker::serve(link, state)
+                let reason = worker::serve(link, state);
+                ended = Some(reason.clone());
+                reason
             }
             Err(error) => format!("{}: {error}", socket.path().display()),
         };

@@ -32,7 +32,8 @@ public final class ProtoLogProducer {
      *
      * @param isConnected the service has accepted this process
      * @param sessions the number of its sessions that record this process now
-     * @param lastError why the last connection ended, or why there is none; null for none
+     * @param lastError why the last connection ended, which stays while there is another one, or
+     *     why there is none; null for none
      * @param notice what a configuration asked for that is not done as asked; null for none
      * @param lost messages that were still in this process when a connection ended, and that no
      *     trace counts

@@ -19,6 +19,8 @@ final class ProducerState {
     private ForwardedSession startup;
     /** Why there is none; null if none was asked for, or there is one. */
     private String startupProblem;
+    /** Why the last connection ended; null if there was none before. */
+    private String ended;
     /** A session has recorded this process since the last connection was made. */
     private boolean hasRecorded;
 
@@ -27,11 +29,12 @@ final class ProducerState {
     }
 
     synchronized void setConnected() {
-        status = new Status(true, 0, null, startupProblem, status.lost());
+        status = new Status(true, 0, ended, startupProblem, status.lost());
     }
 
     /** The connection is over, or could not be made. */
     synchronized void setDisconnected(String reason) {
+        ended = status.isConnected() ? reason : ended;
         status = new Status(false, 0, reason, status.notice(), status.lost());
     }
 
