@@ -167,6 +167,79 @@ impl PlainMessage {
     }
 }
 
+/// The bytes behind the message of a packet, which the packets of a sequence mostly have in common:
+/// they name the sequence, and the process that the tracing service vouches for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tail {
+    len: usize,
+    /// The first eight bytes of a longer one; and the last eight, without those before it.
+    first: Option<[u8; 8]>,
+    last: u64,
+    shift: u32,
+}
+
+/// A message whose packet has a known tail.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Alike {
+    pub(crate) timestamp: u64,
+    pub(crate) needs_state: bool,
+    /// Where the message begins, and its length; and where its packet begins and ends.
+    pub(crate) message: (usize, usize),
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+}
+
+impl Tail {
+    /// The tail of a packet whose fields stand as the runtimes write them, if it is short, and no
+    /// hole can reach into it.
+    pub(crate) fn of(packet: &[u8], plain: &PlainMessage) -> Option<Self> {
+        let tail = packet.get(plain.message.0 + plain.message.1..)?;
+        let (len, most) = (tail.len(), size_of::<u64>());
+        let shift = u64::BITS - 8 * len.min(most) as u32;
+        let last = u64::from_le_bytes(*packet.last_chunk()?).checked_shr(shift)?;
+        let first = if len > most { tail.first_chunk().copied() } else { None };
+        let is_known = len <= 2 * most && packet.last() != Some(&0);
+        is_known.then_some(Self { len, first, last, shift })
+    }
+
+    /// The message of the packet at `offset`, if that is short, and has nothing but a time, a
+    /// message, perhaps the need of state before it, and this tail. Of these it says what
+    /// [`PlainMessage::parse_in_order`] says, and leaves all others to that.
+    #[expect(clippy::inline_always, reason = "as for `parse_in_order`")]
+    #[inline(always)]
+    pub(crate) fn parse(&self, bytes: &[u8], offset: usize) -> Option<Alike> {
+        let head: &[u8; 11] = bytes.get(offset..)?.first_chunk()?;
+        let [PACKET, size @ ..0x80, TIMESTAMP, rest @ ..] = head else { return None };
+        // All in one register.
+        let word = u64::from_le_bytes(*rest);
+        let low = |bits: u64| word >> bits & 0x7f;
+        let (timestamp, length) = match () {
+            () if word & 0x80 == 0 => (low(0), 1),
+            () if word & 0x8000 == 0 => (low(0) | low(8) << 7, 2),
+            () if word & 0x80_0000 == 0 => (low(0) | low(8) << 7 | low(16) << 14, 3),
+            () => return None,
+        };
+        let word = word >> (8 * length);
+        let needs_state = word as u16 == u16::from_le_bytes([FLAGS, NEEDS_STATE]);
+        let skipped = 2 * usize::from(needs_state);
+        let word = word >> (8 * skipped);
+        let len = (word >> 16) as usize & 0xff;
+        let (start, at) = (offset + 2, offset + 3 + length + skipped + 3);
+        let end = start + usize::from(*size);
+        let is_alike = word as u16 == u16::from_le_bytes(MESSAGE)
+            && len < 0x80
+            && at + len + self.len == end
+            && u64::from_le_bytes(*bytes.get(end - 8..end)?.first_chunk()?) >> self.shift
+                == self.last;
+        if !is_alike
+            || self.first.is_some() && bytes.get(at + len..)?.first_chunk() != self.first.as_ref()
+        {
+            return None;
+        }
+        Some(Alike { timestamp, needs_state, message: (at, len), start, end })
+    }
+}
+
 /// The place of the packet at `offset`, if a whole one is there.
 #[inline]
 pub(crate) fn next_packet(bytes: &[u8], offset: usize) -> Option<Range<usize>> {
@@ -195,6 +268,43 @@ fn skip<'a>(packet: &[u8], rest: &'a [u8]) -> Option<(usize, usize, &'a [u8])> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn packets_with_one_tail_are_told_from_all_others() {
+        let own = [0x40, 5, 0x68, 2, 0xc2, 0x06, 9, 9, 1, 2, 3, 4, 5, 6, 7, 8];
+        let long = [0x18, 0xe8, 0x07, 0x50, 3, 0xf8, 0x04, 0xac, 0x02];
+        for tail in [&[0x50, 3][..], &long] {
+            let packet = [&own[..], tail].concat();
+            let plain = PlainMessage::parse_in_order(&packet).unwrap();
+            let known = Tail::of(&packet, &plain).unwrap();
+            let framed = [&[0x0a, packet.len() as u8][..], &packet, &packet].concat();
+            let alike = known.parse(&framed, 0).unwrap();
+            assert_eq!((alike.timestamp, alike.needs_state), (5, true));
+            for cut in 0..packet.len() + 2 {
+                assert!(known.parse(&framed[..cut], 0).is_none());
+            }
+            for at in 0..packet.len() + 2 {
+                for byte in 0..=u8::MAX {
+                    let mut changed = framed.clone();
+                    changed[at] = byte;
+                    let Some(Alike { timestamp, needs_state, message, start, end }) =
+                        known.parse(&changed, 0)
+                    else {
+                        continue;
+                    };
+                    let message = (message.0 - start, message.1);
+                    let expected =
+                        PlainMessage { timestamp: Some(timestamp), needs_state, message, ..plain };
+                    let found = PlainMessage::parse_in_order(&changed[start..end]);
+                    assert_eq!(found, Some(expected), "{byte} at {at}");
+                    assert_eq!(next_packet(&changed, 0), Some(start..end));
+                }
+            }
+        }
+        let zero = [&own[..], &[0x50, 0]].concat();
+        let plain = PlainMessage::parse_in_order(&zero).unwrap();
+        assert!(Tail::of(&zero, &plain).is_none());
+    }
 
     #[test]
     fn only_what_says_nothing_else_is_plain() {

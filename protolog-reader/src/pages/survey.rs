@@ -88,7 +88,14 @@ const SPLIT: usize = 8;
 /// The size of the whole packets at the start of `bytes`; none if something else is among them.
 fn whole_packets(bytes: &[u8]) -> Option<usize> {
     let mut at = 0;
-    while let Some(packet) = next_packet(bytes, at) {
+    loop {
+        // Most packets are short.
+        while let Some([PACKET, size @ ..0x80]) = bytes.get(at..).and_then(<[u8]>::first_chunk)
+            && at + 2 + usize::from(*size) <= bytes.len()
+        {
+            at += 2 + usize::from(*size);
+        }
+        let Some(packet) = next_packet(bytes, at) else { break };
         at = packet.end;
     }
     // A packet that is cut off may follow.

@@ -24,6 +24,7 @@ use protozero::{DecodeError, Field};
 
 use crate::bytes::blocks::{Blocks, Span};
 use crate::clocks::{CustomClocks, Moment};
+use crate::formatting::printable::is_plain;
 use crate::packets::message_fields::varint;
 use crate::sequences::requests::NO_REQUEST;
 use crate::sequences::thread::{self, Source};
@@ -234,9 +235,10 @@ impl Interned {
         if let Some(known) = self.find(iid) {
             return known.hash == hash;
         }
-        let span = match str::from_utf8(bytes) {
-            Ok(_) => Span { at, len: bytes.len() as u32 },
-            Err(_) => blocks.add_repaired(&String::from_utf8_lossy(bytes)),
+        let span = if is_plain(bytes) || str::from_utf8(bytes).is_ok() {
+            Span { at, len: bytes.len() as u32 }
+        } else {
+            blocks.add_repaired(&String::from_utf8_lossy(bytes))
         };
         let string = InternedString { index: texts.len() as u32, hash };
         if iid == self.dense.len() as u64 + 1 {

@@ -10,7 +10,7 @@ use protozero::Reader;
 use super::{Collected, Pass};
 use crate::clocks::{CustomClock, Moment, TRACE_CLOCK, is_of_sequence};
 use crate::damage::hole;
-use crate::decode::plain_message::{PlainMessage, next_packet};
+use crate::decode::plain_message::{PlainMessage, Tail, next_packet};
 use crate::sequences::sequence_state::SequenceState;
 
 /// The place of messages that may go on with a run.
@@ -41,9 +41,29 @@ pub(crate) struct RunEnd {
 }
 
 impl RunPlace<'_> {
-    /// The next message, its packet's bytes and where they begin.
+    /// The next message, its packet's bytes and where they begin. `tail` is that of the packets
+    /// before.
     #[inline]
-    fn next(&self, at: usize, sequence: &SequenceState) -> Option<(PlainMessage, &[u8], usize)> {
+    fn next(
+        &self,
+        at: usize,
+        sequence: &SequenceState,
+        tail: &mut Option<Tail>,
+    ) -> Option<(PlainMessage, &[u8], usize)> {
+        if let Some(tail) = tail
+            && let Some(alike) = tail.parse(self.bytes, at)
+        {
+            let plain = PlainMessage {
+                timestamp: Some(alike.timestamp),
+                sequence: self.sequence,
+                needs_state: alike.needs_state,
+                message: (alike.message.0 - alike.start, alike.message.1),
+                interned: None,
+                trusted_pid: None,
+            };
+            let is_next = sequence.valid || !alike.needs_state;
+            return is_next.then_some((plain, &self.bytes[alike.start..alike.end], alike.start));
+        }
         let packet = next_packet(self.bytes, at)?;
         let body = &self.bytes[packet.clone()];
         let plain = PlainMessage::parse_in_order(body)?;
@@ -52,6 +72,9 @@ impl RunPlace<'_> {
             && (sequence.valid || !plain.needs_state)
             && body.len() < self.largest
             && !(self.offset.is_some() && hole::reaches_into(self.bytes, packet.end));
+        if tail.is_none() {
+            *tail = Tail::of(body, &plain);
+        }
         is_next.then_some((plain, body, packet.start))
     }
 }
@@ -71,9 +94,11 @@ impl Collected {
         let (mut last, is_survey) = (latest, self.pass == Pass::Survey);
         // All messages are kept, and the dictionary is known.
         let is_simple = self.pass == Pass::Entries && !self.is_skipping && !self.choice.is_made();
-        let mut begin = place.begin;
+        let (mut begin, mut tail) = (place.begin, None);
         while run.messages < place.most && !run.is_malformed {
-            let Some((plain, body, start)) = place.next(run.end, sequence) else { break };
+            let Some((plain, body, start)) = place.next(run.end, sequence, &mut tail) else {
+                break;
+            };
             let Some(moment) = clock.moment(plain.timestamp.unwrap_or_default()) else { break };
             (begin, run.end) = (run.end, start + body.len());
             run.messages += 1;
