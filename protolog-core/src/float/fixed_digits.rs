@@ -54,7 +54,7 @@ impl FixedDigits {
     /// infinities and NaN, and for more than 19 digits.
     #[inline]
     pub fn new(value: f64, precision: u8) -> Option<Self> {
-        let (whole, fraction) = split(value, *POWERS_OF_TEN.get(usize::from(precision))?)?;
+        let (whole, fraction) = Self::parts(value, precision)?;
         let mut text = Self { bytes: [0; LEN], start: LEN };
         if precision > 0 {
             text.prepend_digits(fraction, usize::from(precision));
@@ -65,6 +65,18 @@ impl FixedDigits {
             text.prepend(b'-');
         }
         Some(text)
+    }
+
+    /// The absolute value, rounded, in the same cases: the integer before the point, and the digits
+    /// after it as another one.
+    ///
+    /// ```
+    /// use protolog_core::FixedDigits;
+    /// assert_eq!(FixedDigits::parts(-2.0625, 3), Some((2, 62)));
+    /// ```
+    #[inline]
+    pub fn parts(value: f64, precision: u8) -> Option<(u64, u64)> {
+        split(value, *POWERS_OF_TEN.get(usize::from(precision))?)
     }
 
     /// The text.
@@ -162,12 +174,19 @@ fn split(value: f64, power: u64) -> Option<(u64, u64)> {
     if fraction == 0 {
         return Some((whole, 0));
     }
-    let scaled = u128::from(fraction) * u128::from(power);
-    let digits = (scaled >> shift) as u64;
-    // `fraction` is not zero, so `shift` is not, either.
-    let (rest, half) = (scaled & ((1 << shift) - 1), 1 << (shift - 1));
+    // Few digits, as most floats are printed with: all is of 64 bits.
+    let scaled = if shift < 64 { fraction.checked_mul(power) } else { None };
+    let (digits, rest) = match scaled {
+        // `fraction` is not zero, so `shift` is not, either.
+        Some(scaled) => (scaled >> shift, (scaled & ((1 << shift) - 1)).cmp(&(1 << (shift - 1)))),
+        None => {
+            let scaled = u128::from(fraction) * u128::from(power);
+            let rest = scaled & ((1 << shift) - 1);
+            ((scaled >> shift) as u64, rest.cmp(&(1 << (shift - 1))))
+        }
+    };
     let is_odd = whole.wrapping_mul(power).wrapping_add(digits) & 1 == 1;
-    let digits = digits + u64::from(rest > half || rest == half && is_odd);
+    let digits = digits + u64::from(rest.is_gt() || rest.is_eq() && is_odd);
     // Below 2^52, since it has a fraction.
     Some(if digits == power { (whole + 1, 0) } else { (whole, digits) })
 }

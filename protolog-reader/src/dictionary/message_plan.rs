@@ -10,10 +10,9 @@ use std::fmt::{self, Write};
 use std::mem;
 use std::sync::OnceLock;
 
-use protolog_core::{Arg, Conversion, FixedDigits, MISSING, ParamKind, Piece, Template, Verb};
+use protolog_core::{Arg, Conversion, MISSING, ParamKind, Piece, Template, Verb};
 
 use crate::dictionary::lenient_template::LenientPieces;
-use crate::formatting::snippet::Snippet;
 
 /// See the module.
 #[derive(Debug)]
@@ -26,7 +25,7 @@ pub(crate) struct Plan {
 /// A part of a message.
 #[derive(Debug)]
 pub(crate) enum Part {
-    Text(Snippet),
+    Text(String),
     Conversion(Conversion, Form),
 }
 
@@ -85,7 +84,7 @@ impl Plan {
 
     fn add_text(&mut self, literal: &mut String) {
         if !literal.is_empty() {
-            self.parts.push(Part::Text(Snippet::new(mem::take(literal))));
+            self.parts.push(Part::Text(mem::take(literal)));
         }
     }
 
@@ -109,7 +108,7 @@ impl Plan {
         mut next: impl FnMut(ParamKind) -> Option<Arg<'a>>,
     ) -> fmt::Result {
         self.parts.iter().try_for_each(|part| match part {
-            Part::Text(text) => out.write_str(text.as_str()),
+            Part::Text(text) => out.write_str(text),
             Part::Conversion(conversion, _) => match next(conversion.verb.kind()) {
                 Some(arg) => write_value(out, conversion, arg),
                 None => out.write_str(MISSING),
@@ -118,118 +117,13 @@ impl Plan {
     }
 }
 
-/// A value of a message; a string is UTF-8.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum FastValue<'a> {
-    Str(&'a [u8]),
-    Int(i64),
-    Float(f64),
-    Bool(bool),
-}
-
 /// True if `bits` marks argument `index` as unsigned.
 pub(crate) fn is_set(bits: u32, index: u32) -> bool {
     bits.checked_shr(index).is_some_and(|bits| bits & 1 == 1)
 }
 
-/// Appends a value; none if that is left to the slow path.
-pub(crate) fn push_value(
-    out: &mut Vec<u8>,
-    (conversion, form): (&Conversion, Form),
-    value: FastValue<'_>,
-    is_unsigned: bool,
-) -> Option<()> {
-    match (form, value) {
-        (Form::Str, FastValue::Str(text)) => out.extend_from_slice(text),
-        (Form::Decimal, FastValue::Int(value)) => {
-            push_decimal(out, conversion, value, is_unsigned);
-        }
-        (Form::Hex, FastValue::Int(value)) => push_hex(out, conversion, value as u64),
-        (Form::Bool, FastValue::Bool(value)) => out.extend_from_slice(bool_text(value)),
-        (Form::Fixed(precision), FastValue::Float(value)) => {
-            push_fixed(out, conversion, precision, value);
-        }
-        (_, FastValue::Str(_)) => return None,
-        (_, FastValue::Int(value)) if is_unsigned => {
-            format(out, conversion, Arg::Uint(value as u64));
-        }
-        (_, FastValue::Int(value)) => format(out, conversion, Arg::Int(value)),
-        (_, FastValue::Bool(value)) => format(out, conversion, Arg::Bool(value)),
-        (_, FastValue::Float(value)) => format(out, conversion, Arg::Float(value)),
-    }
-    Some(())
-}
-
-/// Appends an integer in decimal.
-pub(crate) fn push_integer(out: &mut Vec<u8>, value: i64, is_unsigned: bool) {
-    let mut buffer = itoa::Buffer::new();
-    let digits = if is_unsigned { buffer.format(value as u64) } else { buffer.format(value) };
-    out.extend_from_slice(digits.as_bytes());
-}
-
-/// Appends an integer in decimal, as wide as `conversion` says.
-#[inline]
-pub(crate) fn push_decimal(
-    out: &mut Vec<u8>,
-    conversion: &Conversion,
-    value: i64,
-    is_unsigned: bool,
-) {
-    let start = out.len();
-    push_integer(out, value, is_unsigned);
-    pad(out, start, conversion);
-}
-
-/// Appends a float with `precision` digits after the point, as wide as `conversion` says.
-#[inline]
-pub(crate) fn push_fixed(out: &mut Vec<u8>, conversion: &Conversion, precision: u8, value: f64) {
-    let Some(digits) = FixedDigits::new(value, precision) else {
-        return format(out, conversion, Arg::Float(value));
-    };
-    let start = out.len();
-    out.extend_from_slice(digits.as_bytes());
-    pad(out, start, conversion);
-}
-
-/// Appends an integer in hexadecimal, as wide as `conversion` says.
-pub(crate) fn push_hex(out: &mut Vec<u8>, conversion: &Conversion, value: u64) {
-    let start = out.len();
-    let digits = (u64::BITS - (value | 1).leading_zeros()).div_ceil(4);
-    let place = |digit: u32| (value >> (4 * digit)) as usize & 15;
-    out.extend((0..digits).rev().map(|digit| b"0123456789abcdef"[place(digit)]));
-    pad(out, start, conversion);
-}
-
-/// Pads the number that begins at `start` to its width: zeros follow its sign, spaces come before
-/// it.
-#[inline]
-fn pad(out: &mut Vec<u8>, start: usize, conversion: &Conversion) {
-    let missing = usize::from(conversion.width).saturating_sub(out.len() - start);
-    if missing > 0 {
-        insert_padding(out, start, missing, conversion.zero_pad);
-    }
-}
-
-fn insert_padding(out: &mut Vec<u8>, start: usize, missing: usize, are_zeros: bool) {
-    let has_sign = are_zeros && out.get(start) == Some(&b'-');
-    let (at, end) = (start + usize::from(has_sign), out.len());
-    let filler = if are_zeros { b'0' } else { b' ' };
-    // Padded values are mostly short, and so is the padding: moved byte by byte, from the end.
-    out.resize(end + missing, filler);
-    for index in (at..end).rev() {
-        out[index + missing] = mem::replace(&mut out[index], filler);
-    }
-}
-
 pub(crate) fn bool_text(value: bool) -> &'static [u8] {
     if value { b"true" } else { b"false" }
-}
-
-/// Appends a value by the machinery of formatting.
-fn format(out: &mut Vec<u8>, conversion: &Conversion, arg: Arg<'_>) {
-    let mut text = String::new();
-    protolog_core::render_one(&mut text, conversion, arg).expect("a string takes every write");
-    out.extend_from_slice(text.as_bytes());
 }
 
 /// Writes a value; the commonest ones without the machinery of formatting.

@@ -3,9 +3,10 @@
 /// The most decimals.
 const MOST: usize = 9;
 
-/// The numbers below 100, each in two digits.
-const PAIRS: [[u8; 2]; 100] = {
-    let (mut pairs, mut number) = ([[0; 2]; 100], 0);
+/// The numbers below 100, each in two digits; further places make that an index of seven bits is
+/// always in there.
+pub(super) const PAIRS: [[u8; 2]; 128] = {
+    let (mut pairs, mut number) = ([[0; 2]; 128], 0);
     while number < 100 {
         pairs[number] = [b'0' + number as u8 / 10, b'0' + number as u8 % 10];
         number += 1;

@@ -14,6 +14,8 @@ pub fn printable(text: &str) -> String {
     out
 }
 
+const EACH: u64 = 0x0101_0101_0101_0101;
+
 /// Returns whether each character is of ASCII and stands for itself, as in most messages.
 pub(crate) fn is_plain(text: &[u8]) -> bool {
     let Some(last) = text.last_chunk() else {
@@ -24,10 +26,29 @@ pub(crate) fn is_plain(text: &[u8]) -> bool {
     words.iter().fold(marks(*last), |marked, word| marked | marks(*word)) == 0
 }
 
+/// Returns whether each character is of ASCII and stands for itself in a string of JSON.
+pub(crate) fn is_plain_json(text: &[u8]) -> bool {
+    let Some(last) = text.last_chunk() else {
+        return text
+            .iter()
+            .all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\'));
+    };
+    let (words, _) = text.as_chunks();
+    words.iter().fold(json_marks(*last), |marked, word| marked | json_marks(*word)) == 0
+}
+
+/// As [`marks`], of bytes that JSON escapes, too.
+#[inline]
+fn json_marks(bytes: [u8; 8]) -> u64 {
+    let word = u64::from_le_bytes(bytes);
+    // Of ASCII, only a zero has a borrow from the top bit when one is taken away.
+    let zeros = |word: u64| word.wrapping_sub(EACH) & (EACH * 0x80);
+    marks(bytes) | zeros(word ^ (EACH * b'"' as u64)) | zeros(word ^ (EACH * b'\\' as u64))
+}
+
 /// The top bit of each byte that is not plain; others may be set too, but only beside one of these.
 #[inline]
 fn marks(bytes: [u8; 8]) -> u64 {
-    const EACH: u64 = 0x0101_0101_0101_0101;
     let word = u64::from_le_bytes(bytes);
     // Above ASCII; `\x7f`, with a carry of 0xff only; below a space, with a borrow of one only.
     (word | word.wrapping_add(EACH) | word.wrapping_sub(EACH * 0x20)) & (EACH * 0x80)
@@ -71,12 +92,14 @@ mod tests {
                     let mut text = vec![b'~'; len];
                     text[at] = byte;
                     assert_eq!(is_plain(&text), (b' '..=b'~').contains(&byte), "{byte} at {at}");
+                    let is_json = (b' '..=b'~').contains(&byte) && !b"\"\\".contains(&byte);
+                    assert_eq!(is_plain_json(&text), is_json, "{byte} at {at}");
                     text.fill(b' ');
                     text[at] = byte;
                     assert_eq!(is_plain(&text), (b' '..=b'~').contains(&byte), "{byte} at {at}");
                 }
             }
-            assert!(is_plain(&vec![b'a'; len]));
+            assert!(is_plain(&vec![b'a'; len]) && is_plain_json(&vec![b'a'; len]));
         }
     }
 }

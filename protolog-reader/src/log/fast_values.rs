@@ -16,9 +16,7 @@ use protozero::wire::unzigzag;
 
 use crate::bytes::blocks::BlockHint;
 use crate::decode::collect::{MessageRecord, NO_STRING};
-use crate::dictionary::message_plan::{self, FastValue, Form, Part, is_set};
 use crate::dictionary::{Dictionary, Message};
-use crate::formatting::snippet::push_start;
 use crate::log::Log;
 use crate::packets::message_fields;
 
@@ -76,18 +74,15 @@ impl<'a, 'p> FastValues<'a, 'p> {
         Some((u64::from_le_bytes(*id), Self { log, rest, strings, hint: &mut hints.string }))
     }
 
-    /// The next value, if it is of this kind.
+    /// The bits of the next value, if it is of this kind, and no string.
     #[inline]
-    pub(crate) fn next(&mut self, kind: ParamKind) -> Option<FastValue<'a>> {
-        Some(match kind {
-            ParamKind::Str => {
-                let (window, len) = self.next_string()?;
-                FastValue::Str(window.get(..len)?)
-            }
-            ParamKind::Int => FastValue::Int(self.next_integer()?),
-            ParamKind::Float => FastValue::Float(self.next_float()?),
-            ParamKind::Bool => FastValue::Bool(self.next_bool()?),
-        })
+    pub(crate) fn next_number(&mut self, kind: ParamKind) -> Option<u64> {
+        match kind {
+            ParamKind::Str => None,
+            ParamKind::Int => self.next_integer().map(|value| value as u64),
+            ParamKind::Float => self.next_float().map(f64::to_bits),
+            ParamKind::Bool => self.next_varint(message_fields::BOOL).map(|value| value.min(1)),
+        }
     }
 
     /// The next value, if it is a string: its bytes with the rest of their block, and their number.
@@ -106,13 +101,7 @@ impl<'a, 'p> FastValues<'a, 'p> {
 
     /// The next value, if it is of this kind.
     #[inline]
-    pub(crate) fn next_bool(&mut self) -> Option<bool> {
-        self.next_varint(message_fields::BOOL).map(|value| value != 0)
-    }
-
-    /// The next value, if it is of this kind.
-    #[inline]
-    pub(crate) fn next_float(&mut self) -> Option<f64> {
+    fn next_float(&mut self) -> Option<f64> {
         let [message_fields::DOUBLE, rest @ ..] = self.rest else { return None };
         let (bytes, rest) = rest.split_first_chunk()?;
         self.rest = rest;
@@ -127,43 +116,6 @@ impl<'a, 'p> FastValues<'a, 'p> {
         Some(value)
     }
 
-    /// Appends the text of `message`, if these are just the values that it takes.
-    pub(crate) fn push_text(&mut self, message: &Message, out: &mut Vec<u8>) -> Option<()> {
-        let mut index = 0;
-        for part in message.plan().parts() {
-            let (conversion, form) = match part {
-                Part::Text(text) => {
-                    text.push(out);
-                    continue;
-                }
-                Part::Conversion(conversion, form) => (conversion, *form),
-            };
-            let is_unsigned = is_set(message.unsigned, index);
-            index += 1;
-            match form {
-                Form::Str => {
-                    let (window, len) = self.next_string()?;
-                    push_start(out, window, len);
-                }
-                Form::Decimal => {
-                    message_plan::push_decimal(out, conversion, self.next_integer()?, is_unsigned);
-                }
-                Form::Bool => out.extend_from_slice(message_plan::bool_text(self.next_bool()?)),
-                Form::Hex => {
-                    message_plan::push_hex(out, conversion, self.next_integer()? as u64);
-                }
-                Form::Fixed(precision) => {
-                    message_plan::push_fixed(out, conversion, precision, self.next_float()?);
-                }
-                Form::Other => {
-                    let value = self.next(conversion.verb.kind())?;
-                    message_plan::push_value(out, (conversion, form), value, is_unsigned)?;
-                }
-            }
-        }
-        self.are_done().then_some(())
-    }
-
     /// Returns whether no value is left over.
     pub(crate) fn are_done(&self) -> bool {
         self.rest.is_empty()
@@ -172,9 +124,9 @@ impl<'a, 'p> FastValues<'a, 'p> {
 
 /// Messages of the dictionary by id, each with what a writer prepares for all of its entries.
 #[derive(Debug)]
-pub(crate) struct Prepared<'a, T> {
+pub(crate) struct Prepared<T> {
     /// Those with several messages, or none, too.
-    all: Vec<Option<(&'a Message, T)>>,
+    all: Vec<Option<T>>,
     /// Indices.
     by_id: HashMap<u64, u32>,
     /// Ids that were asked for last, with their indices, each at a place that it chooses.
@@ -184,39 +136,41 @@ pub(crate) struct Prepared<'a, T> {
 /// A power of two. Programs have more messages, but log few of them often.
 const RECENT: usize = 64;
 
-impl<T> Default for Prepared<'_, T> {
+impl<T> Default for Prepared<T> {
     fn default() -> Self {
-        Self { all: Vec::new(), by_id: HashMap::default(), recent: [(0, u32::MAX); RECENT] }
+        // No id is asked for at another place than its own.
+        let recent = std::array::from_fn(|place| (place as u64 + 1, u32::MAX));
+        Self { all: Vec::new(), by_id: HashMap::default(), recent }
     }
 }
 
-impl<'a, T> Prepared<'a, T> {
-    /// The message with this id, unless there are none or several. `prepare` is called once for
-    /// each.
+impl<T> Prepared<T> {
+    /// Returns what is prepared for the message with this id, unless there are none or several, or
+    /// there is nothing to prepare. `prepare` is called once for each.
     #[inline]
     pub(crate) fn get(
         &mut self,
-        dictionary: &'a Dictionary,
+        dictionary: &Dictionary,
         id: u64,
-        prepare: impl FnOnce(&'a Message) -> T,
-    ) -> Option<(&'a Message, &T)> {
+        prepare: impl FnOnce(&Message) -> Option<T>,
+    ) -> Option<&T> {
         let place = id as usize % RECENT;
-        if self.recent[place].0 != id || self.recent[place].1 == u32::MAX {
+        if self.recent[place].0 != id {
             self.recent[place] = (id, self.find(dictionary, id, prepare));
         }
-        let known = self.all.get(self.recent[place].1 as usize)?;
-        known.as_ref().map(|(message, prepared)| (*message, prepared))
+        self.all.get(self.recent[place].1 as usize)?.as_ref()
     }
 
+    #[cold]
     fn find(
         &mut self,
-        dictionary: &'a Dictionary,
+        dictionary: &Dictionary,
         id: u64,
-        prepare: impl FnOnce(&'a Message) -> T,
+        prepare: impl FnOnce(&Message) -> Option<T>,
     ) -> u32 {
         *self.by_id.entry(id).or_insert_with(|| {
             let message = dictionary.message(id).filter(|_| dictionary.others(id).is_empty());
-            self.all.push(message.map(|message| (message, prepare(message))));
+            self.all.push(message.and_then(prepare));
             self.all.len() as u32 - 1
         })
     }

@@ -4,6 +4,7 @@ pub(crate) mod completed_stats;
 pub(crate) mod empty_log;
 pub(crate) mod entry;
 pub(crate) mod fast_values;
+pub(crate) mod line_plan;
 pub(crate) mod log_items;
 pub(crate) mod render;
 pub(crate) mod repeats;

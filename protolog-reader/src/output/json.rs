@@ -56,27 +56,24 @@
 //! Invariant: each line is one object, in UTF-8, for any contents of a trace: all text passes
 //! through serde_json, and has escapes for all that a terminal would obey.
 
-use std::ops::Range;
 use std::ptr;
 
 use foldhash::HashMap;
-use jiff::Timestamp;
-use protolog_core::{Conversion, Level, ParamKind};
 
 use crate::dictionary::Message;
-use crate::dictionary::message_plan::{self, FastValue, Form, Part, is_set};
 use crate::formatting::fixed_decimals;
-use crate::formatting::printable::{is_plain, printable_json};
-use crate::formatting::snippet::{Snippet, push_start};
 use crate::log::Log;
 use crate::log::entry::Entry;
-use crate::log::fast_values::{BlockHints, FastValues, Prepared};
 use crate::log::log_items::Item;
 use crate::log::render::{self, Rendering};
 use crate::log::values::Values;
 use crate::losses::loss::Loss;
-use crate::output::json_fields::{FieldNames, push_arg, push_fields};
-use crate::output::json_members::{push_float, push_member, push_number, push_string};
+use crate::output::json_fast::FastLines;
+use crate::output::json_fields::{push_arg, push_fields};
+use crate::output::json_members::{push_member, push_number};
+use crate::output::json_parts::{
+    begin_second, common_members, location_member, push_id, thread_members,
+};
 use crate::output::json_spans::{push_request, push_span_args, push_spans_around};
 use crate::spans::span_slice::SpanSlice;
 use crate::times::NS;
@@ -86,58 +83,38 @@ use crate::times::wall_times::WallTimes;
 #[derive(Debug)]
 pub struct JsonWriter<'a> {
     log: &'a Log,
+    /// The lines of usual messages.
+    fast: FastLines,
     /// Members of process and thread, by the index of the thread.
     threads: Vec<Option<Vec<u8>>>,
-    /// Members that all entries of a message have in common, and where to look for the values of
-    /// the next one.
-    messages: Prepared<'a, MessageMembers>,
-    hints: BlockHints,
-    /// The same for the slow path, by the address in the dictionary: of one id there may be
-    /// several.
-    slow_messages: HashMap<(*const Message, bool), MessageMembers>,
-    /// The values of an entry.
-    args: Vec<FastArg>,
+    /// Members that all entries of a message have in common, by the address in the dictionary: of
+    /// one id there may be several.
+    messages: HashMap<(*const Message, bool), MessageMembers>,
     /// True if messages have the spans around them.
     has_spans_around: bool,
     /// True if all lines take the slow path, for a comparison of both.
     is_slow: bool,
     walls: WallTimes,
     /// The nanoseconds at which the last second began, and the member up to its decimals.
-    second: Option<(i64, Snippet)>,
+    second: Option<(i64, String)>,
     text: String,
 }
 
-/// Members of a message: before the values and after the text; the names of its arguments, and the
-/// parts of its text.
+/// Members of a message: before the values and after the text.
 #[derive(Debug)]
 struct MessageMembers {
     common: Vec<u8>,
-    names: FieldNames,
     location: Vec<u8>,
-    texts: Vec<Snippet>,
 }
-
-/// A value that stands in a line: its place, and the value itself but for a string.
-#[derive(Debug)]
-struct FastArg {
-    at: Range<usize>,
-    value: Option<FastNumber>,
-}
-
-/// A value that is no string, and whether it is unsigned.
-#[derive(Clone, Copy, Debug)]
-struct FastNumber(FastValue<'static>, bool);
 
 impl<'a> JsonWriter<'a> {
     /// A writer for the items of `log`.
     pub fn new(log: &'a Log) -> Self {
         Self {
             log,
+            fast: FastLines::default(),
             threads: Vec::new(),
-            messages: Prepared::default(),
-            hints: BlockHints::default(),
-            slow_messages: HashMap::default(),
-            args: Vec::new(),
+            messages: HashMap::default(),
             has_spans_around: false,
             is_slow: false,
             walls: WallTimes::default(),
@@ -150,12 +127,11 @@ impl<'a> JsonWriter<'a> {
     pub fn write(&mut self, item: &Item<'_>, out: &mut Vec<u8>) {
         match item {
             Item::Entry(entry) => {
-                let start = out.len();
                 let is_slow = self.is_slow || self.has_spans_around;
-                if is_slow || self.fast_entry(entry, out).is_none() {
-                    out.truncate(start);
-                    self.entry(entry, out);
+                if !is_slow && self.fast.push(self.log, entry, out).is_some() {
+                    return;
                 }
+                self.entry(entry, out);
             }
             Item::Loss(loss) => self.loss(loss, out),
             Item::SpanBegin(slice) => self.span(slice, false, out),
@@ -179,36 +155,6 @@ impl<'a> JsonWriter<'a> {
         self
     }
 
-    /// Appends the members of an entry by the fast path; none if that is left to the slow one.
-    fn fast_entry(&mut self, entry: &Entry<'_>, out: &mut Vec<u8>) -> Option<()> {
-        out.extend_from_slice(b"{\"type\":\"message\",\"ts\":");
-        message_plan::push_integer(out, entry.time(), false);
-        self.push_time_and_thread(entry.time(), entry.time_is_guess(), entry.thread_index(), out);
-        push_request(out, entry);
-        let (id, mut values) = entry.fast_values(&mut self.hints)?;
-        let log = self.log;
-        let prepare =
-            |message: &Message| MessageMembers::new(log, id, (message, message.template()));
-        let (message, members) = self.messages.get(log.dictionary(), id, prepare)?;
-        out.extend_from_slice(&members.common);
-        let args = &mut self.args;
-        push_fast_args(out, message, &mut values, args)?;
-        members.names.push(out, |index| args.get(index).map(FastArg::quoted));
-        out.extend_from_slice(b",\"message\":\"");
-        let (mut texts, mut args) = (members.texts.iter(), args.iter());
-        for part in message.plan().parts() {
-            match part {
-                Part::Text(_) => texts.next()?.push(out),
-                Part::Conversion(conversion, form) => {
-                    args.next()?.push_text(out, (conversion, *form))?;
-                }
-            }
-        }
-        out.push(b'"');
-        out.extend_from_slice(&members.location);
-        Some(())
-    }
-
     /// Appends the lines that follow the last item.
     pub fn write_end(&self, out: &mut Vec<u8>) {
         for refusal in &self.log.stats().refusals {
@@ -229,9 +175,12 @@ impl<'a> JsonWriter<'a> {
         push_request(out, entry);
         let log = self.log;
         let members = values.message().map(|message| {
-            let members = self.slow_messages.entry((ptr::from_ref(message), values.is_cut));
+            let members = self.messages.entry((ptr::from_ref(message), values.is_cut));
             let (id, template) = (values.message_id(), values.template().unwrap_or_default());
-            &*members.or_insert_with(|| MessageMembers::new(log, id, (message, template)))
+            &*members.or_insert_with(|| MessageMembers {
+                common: common_members(log, id, (message, template)),
+                location: location_member(message),
+            })
         });
         match members {
             Some(members) => out.extend_from_slice(&members.common),
@@ -334,133 +283,9 @@ impl<'a> JsonWriter<'a> {
             self.second = begin_second(wall);
         }
         let Some((begin, text)) = &self.second else { return };
-        text.push(out);
+        out.extend_from_slice(text.as_bytes());
         fixed_decimals::push_nanos(out, wall.wrapping_sub(*begin) as u32);
         out.extend_from_slice(b"Z\"");
-    }
-}
-
-impl MessageMembers {
-    fn new(log: &Log, id: u64, (message, template): (&Message, &str)) -> Self {
-        let (mut common, mut location) = (Vec::new(), Vec::new());
-        if let Some(level) = message.level.map(Level::name) {
-            push_member(&mut common, "level", level);
-        }
-        if let Some(known) = log.dictionary().group(message.group) {
-            push_member(&mut common, "tag", &known.tag);
-            push_member(&mut common, "group", &known.name);
-        }
-        push_id(&mut common, id);
-        push_member(&mut common, "template", template);
-        if !message.location.is_empty() {
-            push_member(&mut location, "location", &message.location);
-        }
-        let texts = message.plan().parts().iter().filter_map(|part| match part {
-            Part::Text(text) => Some(Snippet::new(escaped(text.as_str()))),
-            Part::Conversion(..) => None,
-        });
-        let names = FieldNames::of(message);
-        Self { common, names, location, texts: texts.collect() }
-    }
-}
-
-fn thread_members(log: &Log, index: u32) -> Vec<u8> {
-    let (thread, mut out) = (log.thread(index), Vec::new());
-    for (name, id) in [("pid", thread.pid), ("tid", thread.tid)] {
-        if let Some(id) = id {
-            push_number(&mut out, name, id);
-        }
-    }
-    let process = log.process_name(thread);
-    for (name, text) in [("thread", thread.name.as_deref()), ("process", process)] {
-        if let Some(text) = text {
-            push_member(&mut out, name, text);
-        }
-    }
-    out
-}
-
-/// Makes the text of the second that this time of the wall clock is in; none beyond the calendar.
-#[cold]
-fn begin_second(wall: i64) -> Option<(i64, Snippet)> {
-    let number = wall.div_euclid(NS);
-    let text = Timestamp::from_second(number).ok()?.to_string();
-    let start = format!(",\"time\":\"{}", text.trim_end_matches('Z'));
-    // A second may begin before all times; differences are right all the same.
-    Some((number.wrapping_mul(NS), Snippet::new(start)))
-}
-
-/// Appends the id in hexadecimal.
-fn push_id(out: &mut Vec<u8>, id: u64) {
-    out.extend_from_slice(b",\"id\":\"");
-    let digits = (0..16).rev().map(|digit| b"0123456789abcdef"[(id >> (4 * digit)) as usize & 15]);
-    out.extend(digits);
-    out.push(b'"');
-}
-
-/// Appends the values, if they are just those that the template takes, and notes where they stand.
-fn push_fast_args(
-    out: &mut Vec<u8>,
-    message: &Message,
-    values: &mut FastValues<'_, '_>,
-    args: &mut Vec<FastArg>,
-) -> Option<()> {
-    args.clear();
-    out.extend_from_slice(b",\"args\":[");
-    for (conversion, index) in message.plan().conversions().zip(0..) {
-        if index > 0 {
-            out.push(b',');
-        }
-        let is_unsigned = is_set(message.unsigned, index);
-        let start = out.len();
-        let value = match conversion.verb.kind() {
-            ParamKind::Str => {
-                let (window, len) = values.next_string()?;
-                push_utf8(out, window, len);
-                args.push(FastArg { at: start + 1..out.len() - 1, value: None });
-                continue;
-            }
-            ParamKind::Int => {
-                let value = values.next_integer()?;
-                message_plan::push_integer(out, value, is_unsigned);
-                FastValue::Int(value)
-            }
-            ParamKind::Float => {
-                let value = values.next_float()?;
-                push_float(out, value);
-                FastValue::Float(value)
-            }
-            ParamKind::Bool => {
-                let value = values.next_bool()?;
-                out.extend_from_slice(message_plan::bool_text(value));
-                FastValue::Bool(value)
-            }
-        };
-        args.push(FastArg { at: start..out.len(), value: Some(FastNumber(value, is_unsigned)) });
-    }
-    out.push(b']');
-    values.are_done().then_some(())
-}
-
-impl FastArg {
-    /// The place of the value, with its quotation marks if it is a string.
-    fn quoted(&self) -> Range<usize> {
-        let marks = usize::from(self.value.is_none());
-        self.at.start - marks..self.at.end + marks
-    }
-
-    /// Appends the value as a conversion has it, in a string; none if that is left to the slow
-    /// path.
-    fn push_text(&self, out: &mut Vec<u8>, conversion: (&Conversion, Form)) -> Option<()> {
-        if let Form::Str | Form::Decimal | Form::Bool = conversion.1
-            && conversion.0.width == 0
-        {
-            out.extend_from_within(self.at.clone());
-            return Some(());
-        }
-        // No number has a character that JSON escapes.
-        let FastNumber(value, is_unsigned) = self.value?;
-        message_plan::push_value(out, conversion, value, is_unsigned)
     }
 }
 
@@ -474,26 +299,4 @@ fn push_args(out: &mut Vec<u8>, values: &Values<'_>) {
         push_arg(out, arg);
     }
     out.push(b']');
-}
-
-/// Appends a string that is known to be UTF-8: the first bytes of a window.
-fn push_utf8(out: &mut Vec<u8>, window: &[u8], len: usize) {
-    let start = out.len();
-    out.push(b'"');
-    push_start(out, window, len);
-    let text = &out[start + 1..];
-    let is_escaped = |byte: u8| matches!(byte, b'"' | b'\\');
-    if is_plain(text) && !text.iter().fold(false, |any, byte| any | is_escaped(*byte)) {
-        out.push(b'"');
-    } else {
-        out.truncate(start);
-        let text = window.get(..len).unwrap_or_default();
-        push_string(out, str::from_utf8(text).unwrap_or_default());
-    }
-}
-
-/// A text as a part of a string.
-fn escaped(text: &str) -> String {
-    let quoted = serde_json::to_string(text).expect("a string takes every write");
-    printable_json(&quoted[1..quoted.len() - 1]).into_owned()
 }

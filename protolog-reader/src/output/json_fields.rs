@@ -1,39 +1,51 @@
 //! Values of arguments in lines of JSON: as they are, and by their names.
 
-use std::ops::Range;
-
 use protolog_core::Arg;
 
 use crate::dictionary::Message;
 use crate::dictionary::message_plan;
+use crate::formatting::line::Line;
+use crate::formatting::snippet::Snippet;
 use crate::log::values::Values;
 use crate::output::json_members::{push_float, push_string};
 
-/// The names of a message's arguments, each with its index and as the beginning of a member.
+/// The names of a message's arguments, each with its index and the text from the value before it.
 #[derive(Debug)]
-pub(super) struct FieldNames(Vec<(usize, Vec<u8>)>);
+pub(super) struct FieldNames(Vec<(usize, Snippet)>);
 
 impl FieldNames {
-    pub(super) fn of(message: &Message) -> Self {
-        let names = message.names().iter().enumerate().filter_map(|(index, name)| {
-            let mut quoted = Vec::new();
-            push_name(&mut quoted, name?);
-            Some((index, quoted))
+    /// The names of the first arguments of a message, so many; `before` is the text before them.
+    pub(super) fn of(message: &Message, args: usize, before: &str) -> Self {
+        let mut is_first = true;
+        let names = message.names().iter().take(args).enumerate().filter_map(|(index, name)| {
+            let (name, mut text) = (name?, Vec::new());
+            text.extend_from_slice(if is_first { before.as_bytes() } else { b"" });
+            begin_field(&mut text, &mut is_first);
+            push_name(&mut text, name);
+            Some((index, Snippet::new(String::from_utf8_lossy(&text))))
         });
         Self(names.collect())
     }
 
-    /// Appends the values by their names. Each stands in the line already, at the place that
-    /// `value` gives.
-    pub(super) fn push(&self, out: &mut Vec<u8>, value: impl Fn(usize) -> Option<Range<usize>>) {
-        let mut is_first = true;
+    /// Returns whether no argument has one.
+    pub(super) fn are_none(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Appends the values by their names. Each stands in the line already, at the place and of the
+    /// length that `value` gives.
+    #[inline]
+    pub(super) fn push(
+        &self,
+        line: &mut Line<'_>,
+        value: impl Fn(usize) -> Option<(usize, usize)>,
+    ) -> Option<()> {
         for (index, name) in &self.0 {
-            let Some(at) = value(*index) else { continue };
-            begin_field(out, &mut is_first);
-            out.extend_from_slice(name);
-            out.extend_from_within(at);
+            let (start, len) = value(*index)?;
+            name.push(line);
+            line.push_again(start, len);
         }
-        end_fields(out, is_first);
+        Some(())
     }
 }
 

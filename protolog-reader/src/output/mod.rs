@@ -2,8 +2,10 @@
 
 pub(crate) mod earlier_ui;
 pub(crate) mod json;
+mod json_fast;
 mod json_fields;
 mod json_members;
+mod json_parts;
 mod json_spans;
 pub(crate) mod perfetto_ui;
 mod slice_names;

@@ -21,12 +21,15 @@ use std::ops::Range;
 use foldhash::HashMap;
 use protolog_core::Level;
 
-use crate::dictionary::Dictionary;
+use crate::dictionary::message_plan::Part;
+use crate::dictionary::{Dictionary, Message};
+use crate::formatting::line::LineRoom;
 use crate::formatting::printable::{is_plain, printable, push_printable};
 use crate::formatting::snippet::Snippet;
 use crate::log::Log;
 use crate::log::entry::Entry;
 use crate::log::fast_values::{BlockHints, Prepared};
+use crate::log::line_plan::LinePlan;
 use crate::log::log_items::Item;
 use crate::log::render::{self, Rendering};
 use crate::losses::loss::Loss;
@@ -51,11 +54,13 @@ pub struct TextWriter<'a> {
     slow_lines: String,
     /// True if the spans around a message stand before it.
     has_spans_around: bool,
-    /// True if all lines take the slow path, for a comparison of both.
+    /// True if all lines take the slow path: with colors, links or spans, and for a comparison of
+    /// both.
     is_slow: bool,
-    /// Levels and tags of messages, and where to look for their values.
-    messages: Prepared<'a, Snippet>,
+    /// The lines of messages from the level on, and where to look for their values.
+    messages: Prepared<LinePlan>,
     hints: BlockHints,
+    room: LineRoom,
     /// Process and thread, by the index of the thread.
     threads: Vec<Option<Snippet>>,
     /// Levels and tags, by level and group.
@@ -121,6 +126,7 @@ impl<'a> TextWriter<'a> {
             is_slow: false,
             messages: Prepared::default(),
             hints: BlockHints::default(),
+            room: LineRoom::default(),
             threads: Vec::new(),
             tags: HashMap::default(),
             marks: None,
@@ -131,7 +137,7 @@ impl<'a> TextWriter<'a> {
     /// Enables or disables colors by level, with the escape sequences of terminals.
     #[must_use]
     pub fn with_color(mut self, color: bool) -> Self {
-        self.color = color;
+        (self.color, self.is_slow) = (color, self.is_slow || color);
         self
     }
 
@@ -146,6 +152,7 @@ impl<'a> TextWriter<'a> {
     #[must_use]
     pub fn with_rendering(mut self, rendering: Rendering) -> Self {
         self.rendering = rendering;
+        self.is_slow |= rendering != Rendering::Full;
         self
     }
 
@@ -153,6 +160,7 @@ impl<'a> TextWriter<'a> {
     #[must_use]
     pub fn with_spans_around(mut self, wanted: bool) -> Self {
         self.has_spans_around = wanted && self.log.has_spans_around();
+        self.is_slow |= self.has_spans_around;
         self
     }
 
@@ -176,14 +184,15 @@ impl<'a> TextWriter<'a> {
     /// location, which may have no control characters.
     #[must_use]
     pub fn with_links(mut self, find: impl Fn(&str) -> Option<String> + 'a) -> Self {
-        self.links = Some(Links(Box::new(find)));
+        (self.links, self.is_slow) = (Some(Links(Box::new(find))), true);
         self
     }
 
     /// Appends the lines of `item` to `out`, each with its line end; they are UTF-8.
     pub fn write(&mut self, item: &Item<'_>, out: &mut Vec<u8>) {
         if let Item::Entry(entry) = item
-            && self.fast_entry(entry, out)
+            && !self.is_slow
+            && self.fast_entry(entry, out).is_some()
         {
             return;
         }
@@ -200,39 +209,19 @@ impl<'a> TextWriter<'a> {
         self.slow_lines = lines;
     }
 
-    /// Appends the line of an entry by the fast path. False if that is left to the slow one.
-    fn fast_entry(&mut self, entry: &Entry<'_>, out: &mut Vec<u8>) -> bool {
-        let is_plain = !self.color && self.links.is_none() && self.rendering == Rendering::Full;
-        if !is_plain || self.has_spans_around || self.is_slow {
-            return false;
-        }
-        let start = out.len();
-        let is_done = self.push_fast_entry(entry, out).is_some();
-        if !is_done {
-            out.truncate(start);
-        }
-        is_done
-    }
-
-    fn push_fast_entry(&mut self, entry: &Entry<'_>, out: &mut Vec<u8>) -> Option<()> {
+    /// Appends the line of an entry by the fast path; none if that is left to the slow one.
+    fn fast_entry(&mut self, entry: &Entry<'_>, out: &mut Vec<u8>) -> Option<()> {
         let (id, mut values) = entry.fast_values(&mut self.hints)?;
         let dictionary = self.log.dictionary();
-        let (message, tag) = self.messages.get(dictionary, id, |message| {
-            Snippet::new(level_and_tag_of(dictionary, message.level, Some(message.group)))
-        })?;
+        let plan = self.messages.get(dictionary, id, |message| line_plan(dictionary, message))?;
+        let mut line = self.room.begin();
         if entry.time_is_guess() {
-            out.push(b'~');
+            line.push_byte(b'~');
         }
-        self.times.push_again(&mut self.last_time, self.log, entry.time(), out);
-        let thread = process_and_thread_of(&mut self.threads, self.log, entry.thread_index());
-        thread.push(out);
-        tag.push(out);
-        let body = out.len();
-        values.push_text(message, out)?;
-        if !is_plain(&out[body..]) {
-            return None;
-        }
-        out.push(b'\n');
+        self.times.push_again(&mut self.last_time, self.log, entry.time(), &mut line);
+        process_and_thread_of(&mut self.threads, self.log, entry.thread_index()).push(&mut line);
+        plan.push(&mut values, &mut line)?;
+        out.extend_from_slice(line.finish()?);
         Some(())
     }
 
@@ -365,6 +354,18 @@ fn link_tag(head: &mut String, start: usize, address: &str) {
     let end = head[..head.len() - 2].trim_end().len().max(tag);
     head.insert_str(end, "\x1b]8;;\x1b\\");
     head.insert_str(tag, &format!("\x1b]8;;{address}\x1b\\"));
+}
+
+/// The plan of a message's lines from the level on; none if there are characters that do not stand
+/// for themselves.
+fn line_plan(dictionary: &Dictionary, message: &Message) -> Option<LinePlan> {
+    let is_plain = |part: &Part| match part {
+        Part::Text(text) => is_plain(text.as_bytes()),
+        Part::Conversion(..) => true,
+    };
+    let tag = level_and_tag_of(dictionary, message.level, Some(message.group));
+    let plan = || LinePlan::new(message, (tag, "\n"), str::to_owned);
+    message.plan().parts().iter().all(is_plain).then(plan)
 }
 
 /// Level and tag of a group.

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 
 use crate::clocks::relations::Stretch;
 use crate::formatting::fixed_decimals;
+use crate::formatting::line::Line;
 use crate::formatting::snippet::Snippet;
 use crate::log::Log;
 use crate::times::wall_times::WallTimes;
@@ -92,15 +93,16 @@ impl TimeWriter {
         last: &mut LastTime,
         log: &Log,
         time: i64,
-        out: &mut Vec<u8>,
+        line: &mut Line<'_>,
     ) {
         if !last.stretch.has(time) {
             self.renew(last, log, time);
         }
-        last.text.push(out);
+        last.text.push(line);
     }
 
     /// Writes a time, with the times around it that have the same text.
+    #[cold]
     fn renew(&mut self, last: &mut LastTime, log: &Log, time: i64) {
         let mut text = std::mem::take(&mut self.text);
         text.clear();
