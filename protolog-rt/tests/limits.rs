@@ -41,6 +41,12 @@ enum Declared {
     Plain,
 }
 
+#[derive(ProtoLogGroup)]
+enum Ended {
+    #[protolog(limit = "1/h", sample = "1/1000")]
+    Late,
+}
+
 const LIMITED: LossReason = LossReason::Reported(LossCause::Limited);
 
 fn read(path: &Path) -> Log {
@@ -277,6 +283,20 @@ fn a_group_declares_its_limit() {
     for rule in ["Both", "Other"] {
         operator.request(&Request::Set(&format!("site Declared::{rule}=default"))).expect("done");
     }
+}
+
+/// What ends a declared limit, as the state file says it at a start, comes before the group is
+/// seen.
+#[test]
+fn a_reset_ends_what_a_later_group_declares() {
+    let _lock = lock_sessions();
+    let dir = temp_dir();
+    let all = builder(&dir.path().join("a.pftrace")).site("Ended::Late", "default");
+    let session = all.start().expect("start");
+    for number in 0..100 {
+        d!(Ended::Late, "late %d", number);
+    }
+    assert_eq!(session.stop().expect("stop").messages, 100);
 }
 
 #[test]

@@ -180,7 +180,7 @@ fn rules_in(
         match item {
             Ok(SiteRule { program, selector, setting }) => {
                 if program.is_none_or(|program| program == own) {
-                    rules.push(Rule::new(&selector, setting, source));
+                    rules.push(Rule::of_start(&selector, setting, source));
                 }
             }
             Err(error) => {

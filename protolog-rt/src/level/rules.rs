@@ -61,6 +61,9 @@ pub(crate) struct Rule {
     pub(crate) selector: Box<str>,
     pub(crate) setting: SiteSetting,
     pub(crate) source: SettingSource,
+    /// One that only ends others stays for what groups declare that come later: it is said at each
+    /// start, before them.
+    pub(crate) waits: bool,
     /// The number of calls that it takes.
     pub(crate) calls: u64,
     /// The problem with it, and a help line.
@@ -368,7 +371,17 @@ impl Rule {
         setting: SiteSetting,
         source: SettingSource,
     ) -> Self {
-        Self { selector: selector.text().into(), setting, source, calls: 0, problem: None }
+        let selector = selector.text().into();
+        Self { selector, setting, source, waits: false, calls: 0, problem: None }
+    }
+
+    /// The same as one that a program starts with.
+    pub(crate) fn of_start(
+        selector: &Selector<'_>,
+        setting: SiteSetting,
+        source: SettingSource,
+    ) -> Self {
+        Self { waits: true, ..Self::new(selector, setting, source) }
     }
 }
 
@@ -379,7 +392,7 @@ mod tests {
     pub(super) fn rule(selector: &str, words: &str) -> Rule {
         let setting = SiteSetting::parse(words).expect("words");
         let source = SettingSource::Other;
-        Rule { selector: selector.into(), setting, source, calls: 0, problem: None }
+        Rule { selector: selector.into(), setting, source, waits: false, calls: 0, problem: None }
     }
 
     #[test]

@@ -26,6 +26,7 @@ final class DeclaredRulesTest {
         BOTH("1/2", "1/h"),
         WRONG("1/0", "fast"),
         PLAIN(null, null),
+        ENDED("1/1000", "1/h"),
         THROWS(null, null) {
             @Override
             public String getSample() {
@@ -68,6 +69,12 @@ final class DeclaredRulesTest {
         apply("group OTHER=limit:1/h");
         apply("*=default");
         check("nothing stays", Rules.held().size(), 0);
+        // One by its name, as the state file has it, waits for the group.
+        apply("ENDED=default");
+        check("an operator ends what there is", Rules.held().size(), 0);
+        Routing.apply(SiteRules.parse("site ENDED=default").items().stream()
+                .map(item -> Rule.of(item, GroupSettings.Source.OTHER).ofStart()).toList());
+        check("it stays", Rules.held().size(), 1);
         Session session = Session.builder().file(file).keepNewest().bufferBytes(8 << 20).enableAll().start();
         String said = Captured.lines(() -> {
             for (Group group : Group.values()) {
@@ -80,14 +87,14 @@ final class DeclaredRulesTest {
                 protolog: dev.protolog.DeclaredRulesTest.Group.WRONG declares the invalid limit `fast`
                   help: write a number up to 1000000 and a time, as in `100/s`, `2/m burst 10` or `30/h`
                 """);
-        check("rules", held(), List.of("group-limit:1/h,sample:1/2", "group-limit:10/h:20", "sample:1/100"));
-        check("and no others", Rules.held().size(), 3);
+        check("rules", held(), List.of("group-limit:1/h,sample:1/1000", "group-limit:1/h,sample:1/2", "group-limit:10/h:20", "sample:1/100"));
+        check("and no others", Rules.held().size(), 5);
         // An operator ends one, whatever group is seen again.
         apply(SAMPLED + "=nosample");
         log(Group.SAMPLED);
         apply(SAMPLED + "=default");
         log(Group.SAMPLED);
-        check("it stays ended", held(), List.of("group-limit:1/h,sample:1/2", "group-limit:10/h:20"));
+        check("it stays ended", held(), List.of("group-limit:1/h,sample:1/1000", "group-limit:1/h,sample:1/2", "group-limit:10/h:20"));
         Summary summary = session.stop();
         List<String> passed = summary.passedOver().stream().filter(it -> it.group().contains("DeclaredRulesTest"))
                 .map(it -> it.group().replaceAll(".*[.]", "") + " " + it.level()).sorted().toList();
@@ -95,11 +102,13 @@ final class DeclaredRulesTest {
         long sampled = summary.passedOver().stream().filter(it -> it.group().endsWith("SAMPLED")).mapToLong(PassedOver::count).sum();
         check("of one in 100 " + sampled, sampled > CALLS * 9 / 10 && sampled < CALLS, true);
         long each = CALLS + 1;
-        // Of the limited group 20, of that with both one, of three others all.
-        check("kept", summary.messages(), 3 * each - sampled + 20 + 1 + 3 * each);
+        // Of the limited group 20, of that with both one, of four others all.
+        check("kept", summary.messages(), 3 * each - sampled + 20 + 1 + 4 * each);
         long all = summary.passedOver().stream().mapToLong(PassedOver::count).sum();
-        check("each is there or counted", summary.messages() + summary.lost() + all, 8 * each);
+        check("each is there or counted", summary.messages() + summary.lost() + all, 9 * each);
         apply(LIMITED + "=default");
+        apply("group dev.protolog.DeclaredRulesTest.Group.ENDED=default");
+        apply("*=default");
         apply("group dev.protolog.DeclaredRulesTest.Group.BOTH=default");
     }
 

@@ -314,6 +314,17 @@ final class RulesTest {
             Routing.replaceConfigFile(List.of());
             ProtoLogImpl.d(Group.WIRE, SENT, 1, 1L);
             check("it has gone with the file's line", messages(session), 1L);
+            for (String line : List.of("*=default", "WIRE=default", "*=default,notext")) {
+                apply("site WIRE=off");
+                Routing.replaceConfigFile(rules("site " + line, GroupSettings.Source.CONFIG_FILE));
+                long before = messages(session);
+                ProtoLogImpl.d(Group.WIRE, SENT, 1, 1L);
+                check("the file ends an operator's", messages(session), before + 1);
+                Routing.replaceConfigFile(List.of());
+                ProtoLogImpl.d(Group.WIRE, SENT, 1, 1L);
+                check("which holds again without the line", messages(session), before + 1);
+            }
+            clear();
         }
     }
 

@@ -1,8 +1,10 @@
 //! The list of rules: which of them stay when another one comes.
 //!
 //! Invariants: at most [`MAX_RULES`], the oldest first; no part of a rule stays that a later one of
-//! its source and selector replaces; rules that groups declare go last. `*=default`
-//! leaves no rule, which it would only have to end, along with what a later group declares.
+//! its source and selector replaces; rules that groups declare go last. A rule that ends others
+//! and that a program starts with stays for what a later group declares, but `*=default`, which
+//! leaves none. The configuration file takes no rule of others away: what it ends holds again
+//! without its line.
 
 use super::Rule;
 use crate::level::source::SettingSource;
@@ -20,13 +22,15 @@ pub(super) fn add(all: &mut Vec<Rule>, new: Rule) {
     let is_empty = |rule: &Rule| !acts(rule);
     let is_same = |old: &Rule| old.selector == new.selector;
     if new.setting.resets {
+        let is_of_file = new.source == SettingSource::ConfigFile;
+        let is_taken = |old: &Rule| !is_of_file || old.source == new.source;
         if &*new.selector == ALL_CALLS {
-            all.clear();
+            all.retain(|old| !is_taken(old));
         }
         // One that only ends others is no rule to end: it holds after the second request, too.
         let has_ended = all.iter().any(|old| is_same(old) && !is_empty(old));
-        all.retain(|old| !is_same(old));
-        if is_empty(&new) && has_ended {
+        all.retain(|old| !is_same(old) || !is_taken(old));
+        if is_empty(&new) && has_ended && !all.iter().any(is_same) {
             return drop_idle(all);
         }
     }
@@ -48,10 +52,15 @@ fn acts(rule: &Rule) -> bool {
     rule.setting != SiteSetting { resets: rule.setting.resets, ..SiteSetting::default() }
 }
 
-/// Drops the rules at the start of the list that only end others.
+/// Drops rules that only end others, where there are none before them and none are to come.
 fn drop_idle(all: &mut Vec<Rule>) {
-    let idle = all.iter().take_while(|rule| !acts(rule)).count();
-    all.drain(..idle);
+    let has_none = |rule: &Rule| !acts(rule) && (!rule.waits || &*rule.selector == ALL_CALLS);
+    let first = all.iter().position(acts).unwrap_or(all.len());
+    let mut at = 0;
+    all.retain(|rule| {
+        at += 1;
+        at > first || !has_none(rule)
+    });
 }
 
 #[cfg(test)]
@@ -72,6 +81,48 @@ mod tests {
         assert_eq!(all, [rule("net", "off"), rule("\"x\"", "default")]);
         add(&mut all, rule("net", "default"));
         assert_eq!(all, []);
+    }
+
+    /// A reset that comes first is for what groups declare that come later.
+    #[test]
+    fn a_reset_waits_for_what_groups_declare() {
+        for words in ["default", "default,text"] {
+            let mut all = Vec::new();
+            let of_start = Rule { waits: true, ..rule("net", words) };
+            for _ in 0..2 {
+                add(&mut all, of_start.clone());
+                add(&mut all, rule("disk", "default"));
+                assert_eq!(all.first(), Some(&of_start));
+            }
+            add(&mut all, rule("*", "default"));
+            assert_eq!(all, []);
+        }
+        let mut all = Vec::new();
+        add(&mut all, rule("net", "default"));
+        assert_eq!(all, [], "an operator ends what there is");
+    }
+
+    /// The file ends rules of others as long as it says so, and no longer.
+    #[test]
+    fn a_file_takes_no_rule_of_others_away() {
+        let of_file = |selector: &str, words: &str| Rule {
+            source: SettingSource::ConfigFile,
+            ..rule(selector, words)
+        };
+        let operators = [rule("net", "on"), rule("disk", "limit:1/s")];
+        for (selector, words) in [("*", "default"), ("net", "default"), ("*", "default,text")] {
+            let mut all = operators.to_vec();
+            add(&mut all, of_file("disk", "off"));
+            add(&mut all, of_file(selector, words));
+            all.retain(|rule| rule.source != SettingSource::ConfigFile);
+            assert_eq!(all, operators, "{selector}={words}");
+        }
+        let mut all = operators.to_vec();
+        add(&mut all, of_file("net", "text"));
+        add(&mut all, of_file("net", "default"));
+        assert_eq!(all[2..], [of_file("net", "default")]);
+        add(&mut all, rule("net", "on"));
+        assert_eq!(all.last(), Some(&rule("net", "on")), "an operator's comes last");
     }
 
     #[test]

@@ -235,7 +235,7 @@ impl Builder {
             if selector.is_by_arguments() && setting.is_of_calls() {
                 return Err(error(BY_ARGUMENT.to_owned(), BY_ARGUMENT_HELP));
             }
-            Ok(Rule::new(&selector, setting, SettingSource::Other))
+            Ok(Rule::of_start(&selector, setting, SettingSource::Other))
         };
         std::mem::take(&mut self.rules).into_iter().map(rule).collect()
     }

@@ -262,15 +262,18 @@ impl Whom {
             Self::All(selector) => {
                 let sites: Vec<_> = answers.iter().flat_map(|(_, (sites, ..))| sites).collect();
                 let rules = remembered(selector, setting, &sites);
-                return state::remember_rules(&rules, &choice.name, system);
+                let is_declared = may_be_declared(&sites);
+                return state::remember_rules(&rules, &choice.name, is_declared, system);
             }
             Self::Each(selectors) => selectors,
         };
         // The file is this user's.
         for (process, (sites, ..)) in answers.iter().filter(|(it, _)| !it.is_other_users) {
             let selector = selectors.get(process).map_or("", String::as_str);
-            let rules = remembered(selector, setting, &sites.iter().collect::<Vec<_>>());
-            state::remember_rules(&rules, std::slice::from_ref(&process.program), system)?;
+            let sites: Vec<_> = sites.iter().collect();
+            let rules = remembered(selector, setting, &sites);
+            let program = std::slice::from_ref(&process.program);
+            state::remember_rules(&rules, program, may_be_declared(&sites), system)?;
         }
         Ok(())
     }
@@ -379,6 +382,13 @@ fn remembered(selector: &str, setting: SiteSetting, sites: &[&Site]) -> Vec<Stri
     rules.sort();
     rules.dedup();
     rules
+}
+
+/// Returns whether a call had a rate or a limit, before it was switched, which its group may have
+/// declared: then what ends it has to be said at each start.
+fn may_be_declared(sites: &[&Site]) -> bool {
+    let is_part = |word: &str| word.starts_with("sample:") || word.starts_with("group-limit:");
+    sites.iter().any(|site| site.rule.as_ref().is_some_and(|it| it.split(',').any(is_part)))
 }
 
 /// The selector of one call: its id with its place, or its id alone where the program's word for

@@ -46,16 +46,21 @@ type StateLine = (Option<String>, String, Setting);
 /// A rule of the file: the program, and the line.
 type RuleLine = (Option<String>, String);
 
+/// A rule to keep, and whether one that ends others ends more than the file's own.
+type NewRule = (Option<String>, String, bool);
+
 /// Adds settings, each after those before.
 pub(super) fn remember(settings: &[Kept], system: &dyn System) -> Result<(), Failure> {
     change(system, &|old, path| merged(old, path, settings, &[]))
 }
 
 /// Adds rules of single calls of programs of these names (none: all), each in the place of an
-/// earlier one of its selector.
+/// earlier one of its selector. `ends_others`: one that only ends others is to end those that
+/// groups declare, too, at each start.
 pub(super) fn remember_rules(
     rules: &[String],
     programs: &[String],
+    ends_others: bool,
     system: &dyn System,
 ) -> Result<(), Failure> {
     let places: Vec<_> = match programs {
@@ -63,9 +68,9 @@ pub(super) fn remember_rules(
         programs => programs.iter().cloned().map(Some).collect(),
     };
     let each = |place: &Option<String>| {
-        rules.iter().map(|rule| (place.clone(), rule.clone())).collect::<Vec<_>>()
+        rules.iter().map(|rule| (place.clone(), rule.clone(), ends_others)).collect::<Vec<_>>()
     };
-    let new: Vec<RuleLine> = places.iter().flat_map(each).collect();
+    let new: Vec<NewRule> = places.iter().flat_map(each).collect();
     check(&[], programs)?;
     change(system, &|old, path| merged(old, path, &[], &new))
 }
@@ -76,7 +81,7 @@ pub(super) fn remember_limit(
     programs: &[String],
     system: &dyn System,
 ) -> Result<(), Failure> {
-    remember_rules(&[line.to_owned()], programs, system)
+    remember_rules(&[line.to_owned()], programs, false, system)
 }
 
 /// Makes a change of the file, alone.
@@ -112,12 +117,7 @@ fn change(
 }
 
 /// The file with the settings and rules in it.
-fn merged(
-    old: &str,
-    path: &Path,
-    settings: &[Kept],
-    rules: &[RuleLine],
-) -> Result<String, Failure> {
+fn merged(old: &str, path: &Path, settings: &[Kept], rules: &[NewRule]) -> Result<String, Failure> {
     let refuse = |error: &dyn std::fmt::Display, help: &str| {
         let help = format!("correct the file, or remove it: {help}");
         Failure::new(format!("{}: {error}", path.display())).help(help)
@@ -143,7 +143,7 @@ fn merged(
         check(&kept.groups, &kept.programs)?;
         kept.add_to(&mut all);
     }
-    for (program, rule) in rules {
+    for (program, rule, ends_others) in rules {
         if set_limit(&mut all_rules, (program, rule)) {
             continue;
         }
@@ -153,16 +153,17 @@ fn merged(
             (program.is_none() || old.0 == *program)
                 && selector_of(&old.1) == Some(new.selector.text())
         };
-        let has_ended = all_rules.iter().any(|old| is_same(old) && !resets(&old.1));
+        let has_ended = all_rules.iter().any(|old| is_same(old) && !resets(&old.1))
+            && !all_rules.iter().any(|old| is_same(old) && resets(&old.1));
         for old in &mut all_rules {
             if is_same(old) {
                 old.1 = left_of(&old.1, new.setting);
             }
         }
         all_rules.retain(|(_, old)| !old.is_empty());
-        // One that only ends others has ended the one of its selector, or has something to end.
-        let is_done = has_ended || all_rules.is_empty();
-        if !resets(rule) || !is_done {
+        // One that only ends others has ended the one of its selector, or has something to end, be
+        // it what the program itself says.
+        if !resets(rule) || !has_ended || *ends_others {
             all_rules.push((program.clone(), rule.clone()));
         }
     }
@@ -326,7 +327,7 @@ mod tests {
     #[test]
     fn rules_of_calls_are_kept_and_replaced() {
         let add_rule = |old: &str, program: Option<&str>, rule: &str| {
-            let rule = (program.map(str::to_owned), rule.to_owned());
+            let rule = (program.map(str::to_owned), rule.to_owned(), false);
             let text = merged(old, Path::new("settings"), &[], &[rule]);
             text.map_or_else(|failure| failure.to_string(), |text| text.replacen(HEAD, "", 1))
         };
@@ -339,7 +340,16 @@ mod tests {
         assert_eq!(add_rule(&three, Some("a"), "site #7=default"), two);
         let other = add_rule(&two, Some("a"), "site #8=default");
         assert_eq!(other, format!("{two}site #8=default\n"));
-        assert_eq!(add_rule("", None, "site net=default"), "");
+        // The rule of a program, which no line of the file ends by itself.
+        for times in 1..3 {
+            let again = add_rule(&"site net=default\n".repeat(times - 1), None, "site net=default");
+            assert_eq!(again, "site net=default\n", "{times} times");
+        }
+        let declared = (None, "site net=default".to_owned(), true);
+        let kept = merged("site net=sample:1/2\n", Path::new("settings"), &[], &[declared]);
+        let kept =
+            kept.map_or_else(|failure| failure.to_string(), |text| text.replacen(HEAD, "", 1));
+        assert_eq!(kept, "site net=default\n");
         let refused = add_rule("site net\n", None, "site net=on");
         assert!(refused.starts_with("error: settings: missing `=` in `site net`"), "{refused}");
     }
@@ -358,7 +368,7 @@ mod tests {
                 refused += 1;
                 continue;
             };
-            let rule = (None, format!("site {}=off", selector.text()));
+            let rule = (None, format!("site {}=off", selector.text()), false);
             let one = merged("Net=warn\n", Path::new("settings"), &[], &[rule]);
             let one = one.expect("the old file is right");
             let again = merged(&one, Path::new("settings"), &[], &[]).expect(text);

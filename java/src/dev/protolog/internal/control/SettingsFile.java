@@ -66,7 +66,7 @@ public final class SettingsFile {
             entries.add(new GroupSettings.Entry(item.pattern(), item.setting(), source));
         }
         SiteRules rules = SiteRules.parse(text);
-        List<Rule> forCalls = rules.forThisProgram().stream().map(item -> Rule.of(item, source)).toList();
+        List<Rule> forCalls = rules.forThisProgram().stream().map(item -> Rule.of(item, source).ofStart()).toList();
         if (source == GroupSettings.Source.CONFIG_FILE) {
             Groups.replaceConfigFile(entries);
             Routing.replaceConfigFile(forCalls);

@@ -61,7 +61,7 @@ final class DeclaredRules {
             return null;
         }
         try {
-            all.add(0, new Rule(Selector.parse(text), setting, GroupSettings.Source.GROUP));
+            all.add(0, new Rule(Selector.parse(text), setting, GroupSettings.Source.GROUP, false));
         } catch (SelectorException e) {
             // A name longer than a selector may be.
             return null;

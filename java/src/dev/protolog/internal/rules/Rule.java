@@ -4,8 +4,12 @@ import dev.protolog.internal.groups.GroupSettings;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A rule: the calls that a selector takes, what becomes of them, and where it comes from. */
-public record Rule(Selector selector, SiteSetting setting, GroupSettings.Source source) {
+/**
+ * A rule: the calls that a selector takes, what becomes of them, and where it comes from. One that
+ * only ends others {@code waits} for what groups declare that come later: it is said at each start,
+ * before them.
+ */
+public record Rule(Selector selector, SiteSetting setting, GroupSettings.Source source, boolean waits) {
     /**
      * The most rules that are kept; beyond it, the oldest are dropped, those that groups declare
      * last.
@@ -15,7 +19,12 @@ public record Rule(Selector selector, SiteSetting setting, GroupSettings.Source 
     private static final String ALL_CALLS = "*";
 
     public static Rule of(SiteRules.Item item, GroupSettings.Source source) {
-        return new Rule(item.selector(), item.setting(), source);
+        return new Rule(item.selector(), item.setting(), source, false);
+    }
+
+    /** The same as one that a program starts with. */
+    public Rule ofStart() {
+        return new Rule(selector, setting, source, true);
     }
 
     /** A limit of each call, or of all calls of a group together; an error if a text is wrong. */
@@ -25,7 +34,7 @@ public record Rule(Selector selector, SiteSetting setting, GroupSettings.Source 
         if (read == null) {
             throw new IllegalArgumentException("invalid limit `" + limit + "`; " + Limit.HELP);
         }
-        return new Rule(calls, SiteSetting.ofLimit(read, isOfGroup), GroupSettings.Source.OTHER);
+        return new Rule(calls, SiteSetting.ofLimit(read, isOfGroup), GroupSettings.Source.OTHER, true);
     }
 
     /** A rate at which messages are kept; an error if a text is wrong. */
@@ -35,7 +44,7 @@ public record Rule(Selector selector, SiteSetting setting, GroupSettings.Source 
         if (read == null) {
             throw new IllegalArgumentException("invalid rate `" + rate + "`; " + Rate.help(rate));
         }
-        return new Rule(calls, SiteSetting.ofRate(read), GroupSettings.Source.OTHER);
+        return new Rule(calls, SiteSetting.ofRate(read), GroupSettings.Source.OTHER, true);
     }
 
     /** Switches calls, by the words of a rule; an error if a text is wrong. */
@@ -46,7 +55,7 @@ public record Rule(Selector selector, SiteSetting setting, GroupSettings.Source 
             if (calls.isByArguments() && setting.isOfCalls()) {
                 throw new IllegalArgumentException(SiteRules.BY_ARGUMENT + "; " + SiteRules.BY_ARGUMENT_HELP);
             }
-            return new Rule(calls, setting, GroupSettings.Source.OTHER);
+            return new Rule(calls, setting, GroupSettings.Source.OTHER, true);
         } catch (SiteSetting.BadWord e) {
             throw new IllegalArgumentException("unknown word `" + e.word() + "`; " + SiteRules.BAD_WORD, e);
         }
@@ -75,23 +84,24 @@ public record Rule(Selector selector, SiteSetting setting, GroupSettings.Source 
 
     /**
      * Adds a rule in the place of earlier ones of its source and selector. One that only ends
-     * others ends those of its selector; where there are none, it stays, for what other rules do.
+     * others ends those of its selector; where there are none, it stays, for what other rules do,
+     * and what groups declare that come later. The configuration file takes no rule of others away:
+     * what it ends holds again without its line.
      */
     static void add(List<Rule> all, Rule added) {
         if (added.setting.resets()) {
-            if (added.selector.text().equals(ALL_CALLS)) {
-                all.clear();
-            }
+            boolean isOfFile = added.source == GroupSettings.Source.CONFIG_FILE;
+            boolean isOfAll = added.selector.text().equals(ALL_CALLS);
             // One that only ends others is no rule to end: it holds after the second request, too.
             boolean hasEnded = all.stream().anyMatch(old -> old.isOfSame(added) && old.setting.acts());
-            all.removeIf(old -> old.isOfSame(added));
-            if (!added.setting.acts() && hasEnded) {
+            all.removeIf(old -> (isOfAll || old.isOfSame(added)) && (!isOfFile || old.source == added.source));
+            if (!added.setting.acts() && hasEnded && all.stream().noneMatch(added::isOfSame)) {
                 dropIdle(all);
                 return;
             }
         }
         all.replaceAll(old -> old.isOfSame(added) && old.source == added.source
-                ? new Rule(old.selector, old.setting.before(added.setting), old.source) : old);
+                ? new Rule(old.selector, old.setting.before(added.setting), old.source, old.waits) : old);
         all.removeIf(old -> !old.setting.resets() && !old.setting.acts());
         if (all.size() >= MAX) {
             // Those that groups declare go last.
@@ -101,10 +111,15 @@ public record Rule(Selector selector, SiteSetting setting, GroupSettings.Source 
         dropIdle(all);
     }
 
-    /** Drops the rules at the start of the list that only end others. */
+    /** Drops rules that only end others, where there are none before them and none are to come. */
     private static void dropIdle(List<Rule> all) {
-        while (!all.isEmpty() && !all.get(0).setting.acts()) {
-            all.remove(0);
+        for (int at = 0; at < all.size() && !all.get(at).setting.acts();) {
+            Rule rule = all.get(at);
+            if (rule.waits && !rule.selector.text().equals(ALL_CALLS)) {
+                at++;
+            } else {
+                all.remove(at);
+            }
         }
     }
 
