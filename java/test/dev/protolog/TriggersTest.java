@@ -2,7 +2,10 @@ package dev.protolog;
 
 import static dev.protolog.SelfTest.check;
 
+import dev.protolog.internal.process.BootClock;
 import dev.protolog.internal.proto.ProtoReader;
+import dev.protolog.internal.write.Causes;
+import dev.protolog.internal.write.EventKey;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.ByteArrayOutputStream;
@@ -41,6 +44,8 @@ final class TriggersTest {
             kept(directory.resolve("kept"));
             failing(directory.resolve("failing"));
             refused(directory.resolve("refused"));
+            eventsOfOthers();
+            eventsAtOnce(directory.resolve("at-once"));
         } finally {
             try (Stream<Path> all = Files.walk(directory)) {
                 for (Path path : all.sorted((one, other) -> other.compareTo(one)).toList()) {
@@ -90,6 +95,33 @@ final class TriggersTest {
             check("messages in " + file, content.messages >= 2, true);
             check("its name has the time", file.getFileName().toString().matches("app\\.[a-z-]+\\.\\d{8}T\\d{6}\\.\\d{3}Z\\.pftrace"), true);
             check("the thread of the event", content.thread, (long) dev.protolog.internal.process.ThreadIdentity.currentId());
+        }
+    }
+
+    /** Events of another process are known again, several of them. */
+    private static void eventsOfOthers() {
+        Causes causes = new Causes(List.of(), "shop");
+        long now = BootClock.wall();
+        List<Boolean> joined = new ArrayList<>();
+        for (long nanos : new long[] {0, 1, 0, 1, 2, 0, 2, 1}) {
+            joined.add(causes.join(new EventKey(now + nanos, "slow"), 7, null));
+        }
+        check("the first makes a file", joined, List.of(true, false, false, false, false, false, false, false));
+        check("each of the others is counted once", causes.all().get(0).suppressed(), 2L);
+    }
+
+    /** Two events within a millisecond are two to others of the family. */
+    private static void eventsAtOnce(Path directory) throws Exception {
+        String family = "at once " + ProcessHandle.current().pid();
+        Set<String> expected = new TreeSet<>();
+        try (Session other = start(to(directory.resolve("other")).family(family))) {
+            try (Session session = start(to(directory.resolve("own")).family(family))) {
+                for (int i = 0; i < 8; i++) {
+                    session.trigger("cause " + i);
+                    expected.add("joined cause-" + i);
+                }
+            }
+            check("each is known to the other session", new TreeSet<>(fired(other)), expected);
         }
     }
 

@@ -29,6 +29,9 @@ use std::thread::Thread;
 /// shares the last one.
 const NAMED: usize = 32;
 
+/// The number of events of other processes that are remembered.
+const MOST_JOINED: usize = 16;
+
 /// The most bytes of a cause.
 const MAX_NAME: usize = 64;
 
@@ -80,8 +83,9 @@ pub(in crate::session) struct Causes {
     all: Box<[Cause]>,
     /// The name of the family of programs that have files of each other's events.
     family: Option<Box<str>>,
-    /// The time of the last event of another process that came, by which it is known again.
-    joined: AtomicU64,
+    /// The times of the last events of other processes that came, by which each is known again.
+    joined: [AtomicU64; MOST_JOINED],
+    next_joined: AtomicU32,
     /// Requests that have failed, and are in no file yet.
     failures: Failures,
     /// The thread that writes files.
@@ -106,7 +110,8 @@ impl Causes {
         Self {
             all: known.chain(others).collect(),
             family: family.map(Into::into),
-            joined: AtomicU64::new(0),
+            joined: [const { AtomicU64::new(0) }; MOST_JOINED],
+            next_joined: AtomicU32::new(0),
             failures: Failures::default(),
             thread: OnceLock::new(),
             stop: AtomicBool::new(false),
@@ -148,12 +153,22 @@ impl Causes {
         window: Option<JoinWindow>,
     ) -> bool {
         // Who told of it may tell again, for runtimes that know less.
-        let is_known = self.joined.swap(key.nanos, Ordering::Relaxed) == key.nanos;
+        let is_known = self.has_joined(key.nanos);
         let occasion = Occasion::of(key, Origin::Elsewhere(pid));
         let occasion = occasion.filter(|_| !is_known && !self.has_event(key));
         occasion.is_some_and(|occasion| {
             self.fire_at(&format!("joined {}", key.cause), Occasion { window, ..occasion })
         })
+    }
+
+    /// Returns whether the event of this time has come before, and notes it.
+    fn has_joined(&self, nanos: u64) -> bool {
+        let has_come = self.joined.iter().any(|known| known.load(Ordering::Relaxed) == nanos);
+        if !has_come {
+            let next = self.next_joined.fetch_add(1, Ordering::Relaxed) as usize % MOST_JOINED;
+            self.joined[next].store(nanos, Ordering::Relaxed);
+        }
+        has_come
     }
 
     fn fire_at(&self, name: &str, occasion: Occasion) -> bool {
@@ -406,7 +421,9 @@ mod tests {
         // One that comes too soon is counted once, though it comes twice.
         let soon = EventKey::new(then.as_nanos() as u64 + 1, "Slow query");
         assert!(!causes.join(&soon, 7, window) && !causes.join(&soon, 7, None));
-        assert_eq!(cause.counts.suppressed.load(Ordering::Relaxed), 1);
+        let next = EventKey::new(then.as_nanos() as u64 + 2, "Slow query");
+        assert!([&next, &soon, &next].iter().all(|key| !causes.join(key, 7, None)));
+        assert_eq!(cause.counts.suppressed.load(Ordering::Relaxed), 2);
         // Neither long ago, nor long to come, and counted as nothing.
         let second = Duration::from_secs(1);
         let long_ago = now.checked_sub(MOST_APART + second).expect("it is after 1970");

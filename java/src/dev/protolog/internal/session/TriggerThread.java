@@ -1,5 +1,6 @@
 package dev.protolog.internal.session;
 
+import dev.protolog.internal.process.BootClock;
 import dev.protolog.internal.process.RuntimeThread;
 import dev.protolog.internal.text.LogPrinter;
 import dev.protolog.internal.write.Cause;
@@ -37,9 +38,9 @@ final class TriggerThread implements Runnable {
     private static final class State {
         /** Null for one that is idle, or whose file is written. */
         Cause.Event open;
-        /** When it was seen, and the wall clock at the event, in milliseconds. */
+        /** When it was seen, and the wall clock at the event, in nanoseconds. */
         long opened;
-        long millis;
+        long wall;
         /** The programs that were told; null for none. */
         FamilyCall call;
         /** What was there when it fired, and since when. */
@@ -154,21 +155,20 @@ final class TriggerThread implements Runnable {
             state.earlier = copy;
             state.since = since;
             state.opened = session.clock().now();
-            long wall = event.wall() / 1_000_000;
-            state.millis = wall != 0 ? wall : System.currentTimeMillis() - Math.max(0, state.opened - event.time()) / 1_000_000;
+            // To the nanosecond: others know two events apart by that.
+            state.wall = event.wall() != 0 ? event.wall() : BootClock.wall() - Math.max(0, state.opened - event.time());
             state.open = event;
-            state.call = tellFamily(all.get(i), event, state.millis);
+            state.call = tellFamily(all.get(i), event, state.wall);
         }
     }
 
     /** Tells other programs of an event that was here; null where there is nobody to tell. */
-    private FamilyCall tellFamily(Cause cause, Cause.Event event, long millis) {
+    private FamilyCall tellFamily(Cause cause, Cause.Event event, long wall) {
         if (settings.family() == null || event.origin() != Cause.Event.HERE) {
             return null;
         }
         try {
-            long nanos = event.wall() != 0 ? event.wall() : millis * 1_000_000;
-            return FamilyCall.of(session, settings.family(), EventKey.of(nanos, cause.name()), new Cause.Window(before(event), after(event)));
+            return FamilyCall.of(session, settings.family(), EventKey.of(wall, cause.name()), new Cause.Window(before(event), after(event)));
         } catch (RuntimeException | Error e) {
             // The file of this program is written all the same.
             return null;
@@ -216,7 +216,7 @@ final class TriggerThread implements Runnable {
                 // that came after another one are in the file, too.
                 FailedRequests.Taken failed = cause.isOfRequests() ? causes.failedRequests().take() : null;
                 ChunkSource chunks = RingCopy.now(session, state.since, state.earlier);
-                files.write(cause.name(), state.open, state.millis, failed != null ? 0 : suppressed - state.reported, chunks, failed);
+                files.write(cause.name(), state.open, state.wall / 1_000_000, failed != null ? 0 : suppressed - state.reported, chunks, failed);
                 state.reported = suppressed;
                 isWritten = true;
             } catch (IOException | RuntimeException | Error e) {

@@ -5,7 +5,6 @@ import dev.protolog.internal.process.ThreadIdentity;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -27,6 +26,7 @@ public final class Causes {
      * what is further away is a mistake, or a clock that was set.
      */
     private static final long MOST_APART = 600_000_000_000L;
+    private static final int MOST_JOINED = 16;
 
     private final List<Cause> all = new ArrayList<>();
     /** Those that wait for messages. */
@@ -35,8 +35,9 @@ public final class Causes {
     private final BootClock clock = BootClock.ofProcess();
     /** The family of programs that have files of each other's events; null for none. */
     private final String family;
-    /** The time of the last event of another process that came, by which it is known again. */
-    private final AtomicLong joined = new AtomicLong();
+    /** The times of the last events of other processes that came, by which each is known again. */
+    private final long[] joined = new long[MOST_JOINED];
+    private int nextJoined;
     /** The thread that writes files. */
     private volatile Thread thread;
     private volatile boolean isStopping;
@@ -98,11 +99,23 @@ public final class Causes {
      */
     public boolean join(EventKey key, long pid, Cause.Window window) {
         // Who told of it may tell again, for runtimes that know less.
-        if (joined.getAndSet(key.nanos()) == key.nanos() || hasEvent(key)) {
+        if (hasJoined(key.nanos()) || hasEvent(key)) {
             return false;
         }
         Cause.Event event = eventOf(key, 0, pid, window);
         return event != null && fire("joined " + key.cause(), event);
+    }
+
+    /** True if the event of this time has come before; it is noted. */
+    private synchronized boolean hasJoined(long nanos) {
+        for (long known : joined) {
+            if (known == nanos) {
+                return true;
+            }
+        }
+        joined[nextJoined] = nanos;
+        nextJoined = (nextJoined + 1) % MOST_JOINED;
+        return false;
     }
 
     private Cause.Event eventOf(EventKey key, int on, long origin, Cause.Window window) {
