@@ -15,7 +15,7 @@ use protolog_rt::{
     Builder, Level, LossCause, ProtoLogGroup, Session, Summary, d, i, recover_previous,
     request_scope, w,
 };
-use protolog_testkit::temp_dir;
+use protolog_testkit::{temp_dir, trace_processor};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
@@ -145,7 +145,20 @@ fn repeats_are_counted_where_they_were() {
         assert!(!log.stats().has_losses() && log.is_complete());
         let told: u64 = log.stats().lost.values().sum();
         assert_eq!(told, 1500);
+        check_by_perfetto(&path, &log);
     }
+}
+
+/// Perfetto has the messages that were written, and takes no record for an error.
+fn check_by_perfetto(path: &Path, log: &Log) {
+    let queries = [
+        "SELECT message FROM protolog ORDER BY ts, id",
+        "SELECT name FROM stats WHERE severity IN ('error', 'data_loss') AND value > 0",
+    ];
+    let Some(tables) = trace_processor(path, &queries) else { return };
+    let texts: Vec<_> = log.entries().map(|entry| entry.values().text(Rendering::Full)).collect();
+    assert_eq!(tables[0].texts("message"), texts);
+    assert_eq!(tables[1].texts("name"), Vec::<String>::new());
 }
 
 /// A call that goes on is in the log about once a second, and what it said until its silence is

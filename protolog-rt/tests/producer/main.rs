@@ -19,6 +19,7 @@ mod losses;
 mod others;
 mod programs;
 mod proxy;
+mod repeated;
 mod reported;
 #[allow(unsafe_code)] // System calls.
 mod rights;
