@@ -211,6 +211,8 @@ impl Writer {
     #[cold]
     fn count_without_chunk(&self, own: &Own, head: Head, reason: NoChunk) {
         let group = head.group().id;
+        // Else what says the same would count as repeats of one that is not there.
+        repeats::forget(head.id);
         match reason {
             NoChunk::Full => self.losses.add(group, LossCause::BufferFull, 1),
             NoChunk::Limited { now } => {

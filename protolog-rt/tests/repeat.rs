@@ -398,6 +398,24 @@ fn a_ring_knows_the_number_of_what_it_has_overwritten() {
     assert!(whole.contains(&last) || whole.iter().any(|line| line.starts_with("repeated ")));
 }
 
+/// A message that finds no room is repeated by none: the others are lost as it is.
+#[test]
+fn a_message_that_is_lost_begins_no_run() {
+    let _lock = lock_without_rules();
+    let dir = temp_dir();
+    let path = dir.path().join("full.pftrace");
+    let all = builder(&path).buffer_size(64 << 10).keep_first().repeat("group Repeats::Net");
+    let session = all.start().expect("start");
+    let rounds = 2_000;
+    for number in 0..rounds {
+        no_answer(3, &format!("{number} {}", "x".repeat(100)));
+    }
+    let summary = session.stop().expect("stop");
+    assert_eq!(summary.messages + repeated(&summary) + summary.lost(), 3 * rounds);
+    assert_eq!(repeated(&summary), 2 * summary.messages);
+    assert!(summary.messages < rounds, "the buffer is full");
+}
+
 /// What a killed program has counted is in its recording.
 #[test]
 fn a_killed_program_leaves_its_counts() {

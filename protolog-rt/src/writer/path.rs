@@ -36,7 +36,7 @@ use super::drops::{count_dropped, count_unattributed};
 use super::fast::{self, AROUND_NEW, FastArgs, NewStrings};
 use super::for_all::ForAll;
 use super::intern::{ChunkStrings, Interner, SHORT};
-use super::own::{Moment, Own, SharedMoment};
+use super::own::{Moment, NoChunk, Own, SharedMoment};
 use super::packet::Packet;
 use super::plan::{Base, size_field};
 use super::routes::ThreadRoutes;
@@ -364,7 +364,7 @@ impl Writer {
         } else if !self.slow_path_cold(own, head, packet, shared)
             && !own.write_split(self, head, packet, shared)
         {
-            self.losses.add(head.group().id, LossCause::BufferFull, 1);
+            self.count_without_chunk(own, head, NoChunk::Full);
         }
         true
     }

@@ -15,7 +15,7 @@
 //!   are. Those with more than [`MAX_ARGUMENTS`] bytes are always written.
 //! - *written*: a run begins with a message that is written to each session which records the call
 //!   until the run ends: sessions that start or stop, rules that change, a group's word and a fork
-//!   end it, whose child has other sessions.
+//!   end it, whose child has other sessions. One that finds no room is forgotten.
 //! - Nothing here takes a lock or allocates. A signal handler that interrupts its thread here has
 //!   its message written, and no run outlives that.
 
