@@ -25,6 +25,7 @@
 //! dictionary), the whole text stands in the columns. The reader says which they are, so that no
 //! other text is put together; builds for tests compare all of them.
 
+mod arguments;
 mod numbered;
 mod sampling;
 mod spans;
@@ -32,6 +33,7 @@ mod template;
 mod values;
 
 use crate::logs::filter::Filter;
+use arguments::ArgumentColumns;
 use foldhash::{HashMap, HashMapExt as _};
 use numbered::NumberedColumn;
 use protolog_core::control::rate::Rate;
@@ -44,7 +46,7 @@ use serde_json::{Value, json};
 use spans::SpanColumn;
 use std::fmt;
 use template::{take_apart, verb_letter};
-use values::{Texts, varint, zigzag};
+use values::{varint, zigzag};
 
 /// The time is a guess.
 const GUESSED: u64 = 1;
@@ -137,8 +139,7 @@ struct Columns<'a> {
     times: Vec<u8>,
     heads: Vec<u8>,
     threads: Vec<u8>,
-    args: Vec<u8>,
-    texts: Texts,
+    args: ArgumentColumns,
     requests: NumberedColumn<&'a str>,
     rates: NumberedColumn<Rate>,
     spans: SpanColumn,
@@ -169,7 +170,6 @@ struct Columns<'a> {
 struct Room<'a> {
     args: Vec<Arg<'a>>,
     text: String,
-    codes: Vec<u64>,
 }
 
 /// A message, with its template taken apart.
@@ -205,8 +205,7 @@ impl<'a> Columns<'a> {
             times: Vec::new(),
             heads: Vec::new(),
             threads: Vec::new(),
-            args: Vec::new(),
-            texts: Texts::default(),
+            args: ArgumentColumns::default(),
             requests: NumberedColumn::default(),
             rates: NumberedColumn::default(),
             spans: SpanColumn::default(),
@@ -232,25 +231,18 @@ impl<'a> Columns<'a> {
         self.begin(entry.time(), entry.thread());
         let values = entry.values();
         let index = self.message(&values);
-        let has_codes = self.codes(index, &values);
-        let stack = entry.stack_trace();
         let mut flags = if entry.time_is_guess() { GUESSED } else { 0 };
-        if let Some(stack) = stack {
+        if let Some(stack) = entry.stack_trace() {
             flags |= STACK;
-            let text = self.texts.index(stack);
-            varint(&mut self.args, text);
+            self.args.push_text(stack, 0);
         }
-        if has_codes {
-            for code in &self.room.codes {
-                varint(&mut self.args, *code);
-            }
-        } else {
+        if !self.push_codes(index, &values) {
             flags |= WHOLE;
             self.room.text.clear();
             values.write(&mut self.room.text, Rendering::Full).expect("a string takes every write");
-            let text = self.texts.index(&self.room.text);
-            varint(&mut self.args, text);
+            self.args.push_text(&self.room.text, 0);
         }
+        self.args.end_message();
         varint(&mut self.heads, (index as u64) << 4 | flags << 1);
     }
 
@@ -316,7 +308,7 @@ impl<'a> Columns<'a> {
     fn slice(&mut self, slice: &'a SpanSlice) {
         let since = slice.begin.saturating_sub(*self.start.get_or_insert(slice.begin));
         let thread = self.thread(self.log.thread_of_slice(slice));
-        self.spans.push(slice, since, thread, &mut self.texts);
+        self.spans.push(slice, since, thread, self.args.texts());
     }
 
     /// The index of the message of these values.
@@ -366,47 +358,50 @@ impl<'a> Columns<'a> {
         index
     }
 
-    /// Finds the codes of the arguments; false unless they make the whole text.
-    fn codes(&mut self, index: usize, values: &Values<'a>) -> bool {
-        let (message, texts) = (&self.parsed[index], &mut self.texts);
-        let Room { args, text, codes } = &mut self.room;
+    /// Adds the codes of the arguments; false unless they make the whole text.
+    fn push_codes(&mut self, index: usize, values: &Values<'a>) -> bool {
+        let (message, column) = (&self.parsed[index], &mut self.args);
+        let Room { args, text } = &mut self.room;
         let Some(conversions) = message.conversions.as_ref().filter(|_| values.fill(args)) else {
             return false;
         };
         debug_assert_eq!(message.text(args), values.text(Rendering::Full));
-        codes.clear();
-        codes.extend(args.iter().zip(conversions).map(|(arg, conversion)| {
+        for (arg, conversion) in args.iter().zip(conversions) {
             let integer = match *arg {
                 Arg::Int(value) => Some(value),
                 Arg::Uint(value) => i64::try_from(value).ok(),
-                Arg::Str(text) if conversion.is_bare() => return texts.index(text) << 1,
+                Arg::Str(text) if conversion.is_bare() => {
+                    column.push_text(text, 1);
+                    continue;
+                }
                 _ => None,
             };
             let is_plain = conversion.is_bare() && conversion.verb == Verb::Decimal;
             match integer {
                 Some(value) if is_plain && value.unsigned_abs() <= GREATEST as u64 => {
-                    zigzag(value) << 1 | 1
+                    column.push_code(zigzag(value) << 1 | 1);
                 }
                 _ => {
                     text.clear();
                     render_one(text, conversion, *arg).expect("a string takes every write");
-                    texts.index(text) << 1
+                    column.push_text(text, 1);
                 }
             }
-        }));
+        }
         true
     }
 
     /// Looks whether the columns so far fit, before they take more memory.
     fn check_size(&self, most: u64) -> Result<(), TooMuch> {
-        let Self { times, heads, threads, args, texts, spans, .. } = self;
+        let Self { times, heads, threads, spans, .. } = self;
         let (requests, rates) = (self.requests.bytes(), self.rates.bytes());
-        let parts = [times, heads, threads, args, texts.bytes(), spans.bytes(), requests, rates];
+        let parts = [times, heads, threads, spans.bytes(), requests, rates];
         let size: u64 = parts.into_iter().map(|part| part.len() as u64).sum();
-        if size > most { Err(TooMuch::Bytes) } else { Ok(()) }
+        if size + self.args.size() > most { Err(TooMuch::Bytes) } else { Ok(()) }
     }
 
     fn finish(self, traces: &[String], problems: &[&str], live: Live) -> Vec<u8> {
+        let (args, texts) = self.args.finish();
         let wall: Vec<Value> =
             self.wall.iter().map(|(item, ns)| json!([item, ns.to_string()])).collect();
         let messages: Vec<Value> = self.parsed.into_iter().map(|message| message.json).collect();
@@ -415,7 +410,7 @@ impl<'a> Columns<'a> {
             "live": live != Live::No,
             "switches": live == Live::Served(true),
             "items": self.items,
-            "texts": self.texts.count(),
+            "texts": texts.count(),
             "slices": self.spans.count(),
             "start": self.start.unwrap_or(0).to_string(),
             "wall": wall,
@@ -432,10 +427,10 @@ impl<'a> Columns<'a> {
             "passed": sampling::passed_over(self.log),
         });
         let meta = meta.to_string().into_bytes();
-        let (texts, spans) = (self.texts.bytes(), self.spans.bytes());
+        let (texts, spans) = (texts.bytes(), self.spans.bytes());
         let (requests, rates) = (self.requests.bytes(), self.rates.bytes());
         let (times, heads, threads) = (&self.times, &self.heads, &self.threads);
-        let parts = [&meta, times, heads, threads, &self.args, texts, spans, requests, rates];
+        let parts = [&meta, times, heads, threads, &args, texts, spans, requests, rates];
         let mut all = Vec::with_capacity(parts.iter().map(|part| part.len() + 4).sum());
         for part in parts {
             all.extend((part.len() as u32).to_le_bytes());

@@ -30,7 +30,8 @@ impl SpanColumn {
     pub(super) fn push(&mut self, slice: &SpanSlice, since: i64, thread: u64, texts: &mut Texts) {
         let bytes = &mut self.bytes;
         let above_zero = |ns: Option<i64>| ns.map_or(0, |ns| (ns.max(0) as u64).saturating_add(1));
-        let (name, target) = (texts.index(&slice.name), texts.index(&slice.target));
+        let (name, target) =
+            (texts.index(slice.name.as_bytes()), texts.index(slice.target.as_bytes()));
         let duration = above_zero(slice.duration());
         varint(bytes, zigzag(since.wrapping_sub(self.last)));
         varint(bytes, duration);
@@ -49,7 +50,7 @@ impl SpanColumn {
         varint(bytes, slice.args.len() as u64);
         for arg in &slice.args {
             for text in [&*arg.name, &*arg.value] {
-                varint(bytes, texts.index(text));
+                varint(bytes, texts.index(text.as_bytes()));
             }
         }
         self.last = since;

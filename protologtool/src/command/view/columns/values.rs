@@ -27,18 +27,18 @@ impl TextPlace {
 }
 
 impl Texts {
-    /// The index of a text.
-    pub(super) fn index(&mut self, text: &str) -> u64 {
+    /// The index of a text, which is UTF-8.
+    pub(super) fn index(&mut self, text: &[u8]) -> u64 {
         let Self { places, bytes, state } = self;
-        let hash = state.hash_one(text.as_bytes());
-        let found = places.find(hash, |place| place.of(bytes) == text.as_bytes());
+        let hash = state.hash_one(text);
+        let found = places.find(hash, |place| place.of(bytes) == text);
         if let Some(place) = found {
             return place.index;
         }
         let index = places.len() as u64;
         varint(bytes, text.len() as u64);
         let place = TextPlace { index, from: bytes.len(), len: text.len() };
-        bytes.extend_from_slice(text.as_bytes());
+        bytes.extend_from_slice(text);
         places.insert_unique(hash, place, |place| state.hash_one(place.of(bytes)));
         index
     }
