@@ -11,9 +11,31 @@ const GUESSED = 1, STACK = 2, WHOLE = 4;
 /** Kinds of arguments: a text, or a number that is printed as it is. */
 const TEXT_ARG = 1, NUMBER_ARG = 2;
 
-async function inflate(bytes) {
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
+/** The bytes that a browser is given at once to be inflated. */
+const INFLATED_AT_ONCE = 1 << 20;
+
+/** Inflates bytes, which come in parts. */
+async function inflate(parts) {
+  const { readable, writable } = new DecompressionStream("deflate"), inflated = [];
+  const write = async () => {
+    const writer = writable.getWriter();
+    for (const part of parts) {
+      for (let at = 0; at < part.length; at += INFLATED_AT_ONCE) await writer.write(part.subarray(at, at + INFLATED_AT_ONCE));
+    }
+    await writer.close();
+  };
+  const read = async () => {
+    const reader = readable.getReader();
+    for (let next = await reader.read(); !next.done; next = await reader.read()) inflated.push(next.value);
+  };
+  await Promise.all([write(), read()]);
+  const all = new Uint8Array(inflated.reduce((size, part) => size + part.length, 0));
+  let at = 0;
+  for (const part of inflated) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
 }
 
 function fromBase64(text) {

@@ -413,7 +413,7 @@ async function poll(app, session, tag) {
     }
     if (reply.status === 200) {
       ({ tag } = reply);
-      await app.update(new LogData(await inflate(new Uint8Array(reply.bytes))));
+      await app.update(new LogData(await inflate([new Uint8Array(reply.bytes)])));
     } else if (reply.status !== 304) {
       // It may be there again: a program that starts anew replaces its trace.
       app.note("the log can't be read now: see the messages of `protologtool view`");
@@ -423,18 +423,17 @@ async function poll(app, session, tag) {
 }
 
 async function start() {
-  const embedded = document.getElementById("data").textContent.trim();
-  let bytes, session, tag;
-  if (embedded) bytes = fromBase64(embedded);
-  else {
+  const embedded = document.querySelectorAll("script.data");
+  let parts = Array.from(embedded, (element) => fromBase64(element.textContent)), session, tag;
+  if (parts.length === 0) {
     session = await Session.open();
     const reply = await session.ask("GET", "data");
     if (reply.status !== 200) throw new Error("see the messages of `protologtool view`");
     ({ tag } = reply);
-    bytes = new Uint8Array(reply.bytes);
+    parts = [new Uint8Array(reply.bytes)];
   }
-  document.getElementById("data").remove();
-  const app = new App(new LogData(await inflate(bytes)));
+  for (const element of embedded) element.remove();
+  const app = new App(new LogData(await inflate(parts)));
   if (session && app.data.meta.switches) app.switches = new Switches(app, session);
   // For tests, and for who wants to ask the log something in the console.
   globalThis.protolog = app;
