@@ -43,6 +43,23 @@ fn all_cases() {
     assert!(logs.map(|log| check(&log)).sum::<usize>() > 300);
 }
 
+/// Lines are put together in an array, longer ones elsewhere. Those of JSON have the text twice.
+#[test]
+fn lines_around_the_size_of_the_array() {
+    let lengths: Vec<usize> = (7_900..8_200).chain(16_200..16_400).step_by(2).collect();
+    let mut description = "@1 snapshot(real=1795199222000000000, boot=0)\n\
+         @1 group(1, \"app::Net\", \"Net\") hint(1, DEBUG, 1, \"\", \"got %s at %5d\", 0, \"\")\n\
+         @2 cleared info(7, 70, \"main\")\n"
+        .to_owned();
+    for (iid, len) in (1..).zip(&lengths) {
+        let text = "text ".repeat(len / 5) + &"!".repeat(len % 5);
+        writeln!(description, "@2 needs ts={iid} string({iid}, \"{text}\") log(1, ${iid}, {len})")
+            .unwrap();
+    }
+    let log = Trace::from_bytes(trace(&description)).read().unwrap();
+    assert_eq!(check(&log), 3 * lengths.len());
+}
+
 const FLOATS: &[&str] = &["%f", "%.2f", "%.0f", "%9.3f", "%.12f", "%e", "%g"];
 
 /// A conversion, and a value that is mostly of its kind.
