@@ -3,15 +3,19 @@
 
 #[path = "common/pipe.rs"]
 mod pipe;
+#[path = "common/refuse.rs"]
+mod refuse;
 
 use pipe::Pipe;
 use protolog_reader::{Rendering, Trace};
 use protolog_rt::{LossCause, ProtoLogGroup, RecordingPlace, Session, i};
 use protolog_testkit::temp_dir;
+use refuse::refuse;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
+use std::thread;
 use std::time::Duration;
 
 #[derive(ProtoLogGroup)]
@@ -141,7 +145,62 @@ fn a_long_message_on_a_full_disk_leaves_room_for_others() {
     i!(Log::Net, "short %d", 1);
     session.flush().expect("flush");
     let other = || i!(Log::Net, "other %d", 1);
-    std::thread::spawn(other).join().expect("a thread that logs");
+    thread::spawn(other).join().expect("a thread that logs");
     let summary = session.stop().expect("stop");
     assert_eq!((summary.messages, summary.lost()), (2, 1), "{summary:?}");
+}
+
+/// Bytes of a mapped file that are resident in this process.
+fn resident_of(path: &Path) -> u64 {
+    let all = std::fs::read_to_string("/proc/self/smaps").expect("the mappings");
+    let path = path.to_str().expect("UTF-8");
+    let of_file = all.split("\nVmFlags:").filter(|it| it.contains(path));
+    let sizes = of_file.map(|it| {
+        let size = it.lines().find_map(|line| line.strip_prefix("Rss:")).expect("a size");
+        size.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") << 10
+    });
+    sizes.sum()
+}
+
+/// A session of a thread to which a system call is refused: its recording's bytes on the disk and
+/// in memory. None where nothing can be refused.
+fn in_sandbox(
+    call: libc::c_long,
+    third: Option<libc::c_int>,
+    error: libc::c_int,
+) -> Option<(u64, u64)> {
+    let _lock = SESSIONS.lock().unwrap_or_else(PoisonError::into_inner);
+    let sizes = thread::spawn(move || {
+        if !refuse(call, third, error) {
+            protolog_testkit::skip("a sandbox", "seccomp filters are not permitted here");
+            return None;
+        }
+        let dir = temp_dir();
+        let session = Session::builder().file(dir.path().join("a.pftrace")).enable_all();
+        let session = session.start().expect("start a session");
+        let recording = session.recording().expect("a recording").to_path_buf();
+        i!(Log::Net, "message %d", 1);
+        let sizes = (bytes_on_disk(&recording), resident_of(&recording));
+        assert_eq!(session.stop().expect("stop").messages, 1);
+        Some(sizes)
+    });
+    sizes.join().expect("a session")
+}
+
+/// A recording that is not there loses all at a kill.
+#[test]
+fn a_sandbox_that_refuses_to_allocate_has_a_recording() {
+    for error in [libc::ENOSYS, libc::EPERM, libc::EOPNOTSUPP] {
+        let Some((on_disk, _)) = in_sandbox(libc::SYS_fallocate, None, error) else { return };
+        assert!(on_disk > BUFFER, "error {error}: {on_disk} bytes");
+    }
+}
+
+#[test]
+fn a_sandbox_that_refuses_to_populate_has_its_memory() {
+    for error in [libc::ENOSYS, libc::EPERM, libc::EINVAL] {
+        let populate = Some(libc::MADV_POPULATE_WRITE);
+        let Some((_, resident)) = in_sandbox(libc::SYS_madvise, populate, error) else { return };
+        assert!(resident >= 4 << 20, "error {error}: {resident} bytes");
+    }
 }

@@ -107,8 +107,8 @@ impl Mapping {
         }
         match io::Error::last_os_error().raw_os_error() {
             Some(libc::EFAULT | EHWPOISON) => false,
-            // Before Linux 5.14.
-            Some(libc::EINVAL) => {
+            // Before Linux 5.14, and in a sandbox that refuses what it does not know.
+            Some(libc::EINVAL | libc::ENOSYS | libc::EPERM) => {
                 self.touch(at, len);
                 true
             }
