@@ -178,6 +178,18 @@ impl Location {
         }
     }
 
+    /// As [`Self::remove_entry`], of a file that this process has open and may have mapped. Where
+    /// its name would be in use until it is closed, as on some of Windows' file systems, the file
+    /// gets one first that nobody knows in advance.
+    pub fn remove_in_use(&self, identity: Identity) -> io::Result<bool> {
+        #[cfg(windows)]
+        if self.look()?.identity() == identity {
+            return sys::remove_in_use(self, &self.name, &self.unknown_sibling(".").name)
+                .map(|()| true);
+        }
+        self.remove_entry(identity)
+    }
+
     /// The error of the link that is here.
     pub(crate) fn refused_link(&self) -> io::Error {
         match sys::read_link_at(self, &self.name) {

@@ -2,8 +2,8 @@
 //! Windows and WASI: docs/guides/platforms.md says how.
 
 use protolog_files::{
-    Access, Directory, FileExt, Found, Location, Output, OutputAccess, Refused, StagedFile, Status,
-    Tree,
+    Access, Directory, FileExt, Found, Identity, Location, Output, OutputAccess, Refused,
+    StagedFile, Status, Tree,
 };
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
@@ -143,5 +143,30 @@ fn a_place_of_a_file_is_read_and_written_without_its_position() {
     file.write_all(b"?").unwrap();
     drop(file);
     assert_eq!(io::read_to_string(File::open(&path).unwrap()).unwrap(), "0123ab6789!?");
+    fs::remove_dir_all(base).unwrap();
+}
+
+/// Windows keeps some names in use until their files are closed.
+#[test]
+fn the_name_of_an_open_file_is_free_once_it_is_removed() {
+    let base = new_directory("in-use");
+    let path = base.join("file");
+    let place = Location::of(&path).unwrap();
+    let mut files = Vec::new();
+    for text in ["first", "second"] {
+        let mut file = place.create_new(0o600).unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+        assert!(place.remove_in_use(Identity::of_file(&file).unwrap()).unwrap(), "{text}");
+        assert!(!path.exists(), "{text}");
+        files.push(file);
+    }
+    let mut bytes = [0; 5];
+    files[0].write_all_at(b"FIRST", 0).unwrap();
+    files[0].read_exact_at(&mut bytes, 0).unwrap();
+    assert_eq!(&bytes, b"FIRST");
+    fs::write(&path, "another one's").unwrap();
+    assert!(!place.remove_in_use(Identity::of_file(&files[1]).unwrap()).unwrap());
+    assert!(path.exists());
+    drop(files);
     fs::remove_dir_all(base).unwrap();
 }

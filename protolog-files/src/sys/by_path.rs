@@ -174,6 +174,16 @@ pub(crate) fn remove_at(directory: impl At, name: &OsStr) -> io::Result<()> {
     }
 }
 
+/// Removes a file that is open and may be mapped; its other name is free.
+#[cfg(windows)]
+pub(crate) fn remove_in_use(
+    directory: impl At,
+    name: &OsStr,
+    other_name: &OsStr,
+) -> io::Result<()> {
+    system::remove_in_use(&directory.at().join(name), &directory.at().join(other_name))
+}
+
 /// Removes an empty directory.
 pub(crate) fn remove_directory_at(directory: impl At, name: &OsStr) -> io::Result<()> {
     fs::remove_dir(directory.at().join(name))

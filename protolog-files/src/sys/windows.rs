@@ -5,7 +5,7 @@ use super::Use;
 use crate::refused::Kind;
 use crate::status::Status;
 use std::ffi::c_void;
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::windows::ffi::OsStrExt;
 use std::os::windows::fs::OpenOptionsExt;
@@ -16,6 +16,8 @@ use std::path::Path;
 const OPEN_REPARSE_POINT: u32 = 0x0020_0000;
 /// A directory can be opened, too.
 const BACKUP_SEMANTICS: u32 = 0x0200_0000;
+/// The file goes once nobody has it open.
+const DELETE_ON_CLOSE: u32 = 0x0400_0000;
 
 /// Attributes of a file.
 const READ_ONLY: u32 = 0x1;
@@ -30,6 +32,7 @@ const OF_PIPE: u32 = 3;
 const READ: u32 = 0x8000_0000;
 const WRITE: u32 = 0x4000_0000;
 const APPEND: u32 = 0x4;
+const DELETE: u32 = 0x1_0000;
 /// Others may read, write and remove it meanwhile.
 const SHARED_WITH_ALL: u32 = 7;
 
@@ -129,6 +132,22 @@ pub(super) fn rename_to_free(from: &Path, to: &Path) -> io::Result<()> {
     // SAFETY: both end by a zero, and live through the call.
     let is_done = unsafe { MoveFileExW(from.as_ptr(), to.as_ptr(), 0) } != 0;
     if is_done { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Removes a file that is open and may be mapped. Some file systems refuse to rename it, some to
+/// remove it, and some keep its name until it is closed.
+pub(super) fn remove_in_use(path: &Path, other: &Path) -> io::Result<()> {
+    let is_renamed = rename_to_free(path, other).is_ok();
+    let now = if is_renamed { other } else { path };
+    fs::remove_file(now).or_else(|error| {
+        // What is to go once it is closed may be mapped.
+        let mut options = OpenOptions::new();
+        let marked = options.access_mode(DELETE).custom_flags(DELETE_ON_CLOSE).open(now);
+        if marked.is_err() && is_renamed {
+            let _ = rename_to_free(now, path);
+        }
+        marked.map(drop).map_err(|_| error)
+    })
 }
 
 /// Opens a file once more, an open file of its own.
