@@ -32,7 +32,7 @@ impl TraceFile {
         let is_segment = self.path.extension() == Some(OsStr::new("part"));
         let complete = self.path.with_extension("");
         !is_segment
-            || [&self.path, &complete].into_iter().any(|it| it.file_name() == path.file_name())
+            || [&self.path, &complete].into_iter().any(|it| file_name(it) == path.file_name())
     }
 
     /// The trace file of a recording.
@@ -51,6 +51,16 @@ impl TraceFile {
     }
 }
 
+/// The name of a file at an absolute path, which another system may have written.
+fn file_name(path: &Path) -> Option<&OsStr> {
+    match path.as_os_str().as_encoded_bytes() {
+        windows @ ([b'a'..=b'z' | b'A'..=b'Z', b':', ..] | [b'\\', ..]) => {
+            windows.rsplit(|byte| matches!(byte, b'\\' | b'/')).next().and_then(os_str)
+        }
+        _ => path.file_name(),
+    }
+}
+
 /// The positions of the writers, by id.
 pub(crate) fn position(recording: &Recording<'_>, writer: u16) -> Position {
     let word = copy(recording).and_then(|copy| {
@@ -64,4 +74,28 @@ pub(crate) fn position(recording: &Recording<'_>, writer: u16) -> Position {
 fn copy(recording: &Recording<'_>) -> Option<usize> {
     let generation = recording.counter(GENERATION_AT);
     (recording.header.positions_at != 0 && generation != 0).then_some((generation % 2) as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_segment_is_told_by_its_name_also_on_another_system() {
+        let of = |path: &str| TraceFile { path: path.into(), bytes: 0, reported: Vec::new() };
+        let directory = Path::new("/copied");
+        for path in [
+            "/var/log/app.0007.pftrace.part",
+            r"C:\logs\app.0007.pftrace.part",
+            r"c:/logs/app.0007.pftrace.part",
+            r"\\?\C:\logs\app.0007.pftrace.part",
+            r"\\server\logs\app.0007.pftrace.part",
+        ] {
+            let is_at = |name| of(path).is_at(&directory.join(name));
+            assert!(is_at("app.0007.pftrace.part") && is_at("app.0007.pftrace"), "{path}");
+            assert!(!is_at("app.0008.pftrace.part"), "{path}");
+        }
+        assert!(of(r"/var/log/a\b.part").is_at(&directory.join(r"a\b.part")));
+        assert!(!of(r"/var/log/a\b.part").is_at(&directory.join("b.part")));
+    }
 }
