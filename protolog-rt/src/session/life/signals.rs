@@ -3,9 +3,10 @@
 use crate::error::Error;
 use crate::session::life::running_sessions;
 use crate::sync::{AtomicU32, Ordering};
+use crate::sys::pin;
 use crate::sys::process::asked_id;
 use crate::sys::signal::{self, Effect};
-use crate::sys::{HAS_SIGNALS, pin};
+use std::io::ErrorKind;
 use std::time::Duration;
 
 /// The longest that a signal waits for a session that another thread is ending, and for a flush.
@@ -36,12 +37,17 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// # }
 /// ```
 ///
+/// On Windows the events are Ctrl-C, Ctrl-Break, and the end of the console, of the user's session
+/// and of the machine. A handler of the program's that was installed before runs afterwards, when
+/// all sessions have ended; one that is installed later runs first, and where it handles the event
+/// itself, as that of `tokio::signal` does, sessions go on. So call this before.
+///
 /// The work is done by a thread of the runtime, not in the handler. Without this function nothing
 /// is lost either, as long as somebody [recovers](crate::recover_previous) the trace.
 ///
 /// # Errors
 /// [`Error::Resources`] if there is no room for a thread or a descriptor; [`Error::Unsupported`] on
-/// Windows and WASI, which have no such signals.
+/// WASI, which has no such signals.
 pub fn stop_on_signals() -> Result<(), Error> {
     let process = asked_id();
     let before = CALLER.swap(process, Ordering::Relaxed);
@@ -52,10 +58,10 @@ pub fn stop_on_signals() -> Result<(), Error> {
     pin::keep_runtime_loaded();
     signal::handle(on_signal).map_err(|error| {
         CALLER.store(0, Ordering::Relaxed);
-        if HAS_SIGNALS {
-            Error::Resources(error)
-        } else {
+        if error.kind() == ErrorKind::Unsupported {
             Error::Unsupported { option: "stop_on_signals" }
+        } else {
+            Error::Resources(error)
         }
     })
 }
