@@ -13,9 +13,9 @@ use crate::{Result, install, shell, workspace};
 /// Targets that each run of the tests checks: every system call is there, and of the right type.
 const CHECKED: [&str; 4] =
     ["aarch64-linux-android", "aarch64-apple-darwin", "x86_64-pc-windows-gnu", "wasm32-wasip1"];
-/// Targets that only `soak` checks: Android or musl on this processor mostly has their
-/// peculiarities too.
-const CHECKED_SELDOM: [&str; 2] = ["aarch64-unknown-linux-gnu", "aarch64-unknown-linux-musl"];
+/// Targets that only `soak` checks: another one of the same system mostly has their peculiarities.
+const CHECKED_SELDOM: [&str; 3] =
+    ["aarch64-unknown-linux-gnu", "aarch64-unknown-linux-musl", "x86_64-pc-windows-msvc"];
 
 /// The target with musl whose programs run on this machine.
 fn musl() -> String {
