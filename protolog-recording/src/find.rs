@@ -1,20 +1,18 @@
 //! The recording of a trace file: the one whose session has the same id.
 //!
 //! Recordings have names of the form `protolog-<program>-<pid>-<number>.rec`, in memory that the
-//! kernel keeps until it is shut down, or beside the trace.
+//! kernel keeps until it is shut down (on Windows in a directory for such files), or beside the
+//! trace.
 //!
 //! Invariants: symbolic links are not followed; a file of another user than the trace's is no
 //! recording of it, and it is the opened file that is looked at.
 
-use crate::system::owner;
+use crate::system::{memory, owner};
 use protolog_core::recorder::{Header, LOSSES_AT};
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
-
-/// The directory of recordings in memory.
-pub const MEMORY: &str = "/dev/shm";
 
 /// A recording in a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +43,7 @@ pub fn find(
 /// The directories in which the recording of a trace may be.
 pub fn places(trace: &Path) -> [&Path; 2] {
     let beside = trace.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."));
-    [Path::new(MEMORY), beside]
+    [memory(), beside]
 }
 
 /// Finds the recordings in a directory; none if it can't be read.

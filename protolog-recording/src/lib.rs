@@ -41,13 +41,13 @@ pub use event::{
     EVENT_GROUP, EVENT_LEVEL, EVENT_SEQUENCE, EventKey, FatalSignal, MAX_CAUSE, NoEventKey,
     event_file, for_each_signal_template, is_fatal_signal_file,
 };
-pub use find::{FoundRecording, MEMORY, find, find_in, is_recording_name, places};
+pub use find::{FoundRecording, find, find_in, is_recording_name, places};
 pub use in_core::{CoreRecording, FoundHeader, ProcessMemory};
 pub use packets::PacketWriter;
 pub use report::{Flaw, Recovered};
 pub use rest::TraceFile;
 pub use scan::{Inflate, TraceSurvey};
-pub use system::os_str;
+pub use system::{memory, os_str};
 pub use tail::Tail;
 
 use protolog_core::chunk::FIRST_PINNED_WRITER_ID;

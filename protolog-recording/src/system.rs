@@ -1,7 +1,23 @@
-//! What each system has in its own way: the owner of a file, and paths as bytes.
+//! What each system has in its own way: the owner of a file, paths as bytes, and files in memory.
 
 use std::ffi::OsStr;
 use std::fs::Metadata;
+use std::path::Path;
+
+/// The directory of recordings in memory.
+#[cfg(not(windows))]
+pub fn memory() -> &'static Path {
+    Path::new("/dev/shm")
+}
+
+/// The user's directory for temporary files: Windows has no memory with files.
+#[cfg(windows)]
+pub fn memory() -> &'static Path {
+    use std::path::PathBuf;
+    use std::sync::OnceLock;
+    static DIRECTORY: OnceLock<PathBuf> = OnceLock::new();
+    DIRECTORY.get_or_init(std::env::temp_dir)
+}
 
 /// Returns the user whose file it is; where users are not told apart, everything is of one.
 #[cfg(unix)]

@@ -6,7 +6,9 @@ use protolog_rt::text::{RotatingFile, set_sink};
 use protolog_rt::{Error, Level, ProtoLogGroup, Session, Triggers, d, init, print_group, span, w};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::process::{Child, Command};
+use std::sync::{Arc, Barrier};
+use std::time::{Duration, Instant};
 
 #[derive(ProtoLogGroup)]
 enum AnyLog {
@@ -42,9 +44,12 @@ fn texts(path: &Path) -> Vec<String> {
     log.entries().map(|entry| entry.values().text(Rendering::default())).collect()
 }
 
+/// The names in a directory. A recording that some thread has mapped still has one on some of
+/// Windows' file systems.
 fn names(dir: &Path) -> Vec<String> {
     let name = |entry: fs::DirEntry| entry.file_name().into_string().unwrap();
     let mut names: Vec<_> = fs::read_dir(dir).unwrap().map(|entry| name(entry.unwrap())).collect();
+    names.retain(|name| !(cfg!(windows) && name.starts_with('.')));
     names.sort();
     names
 }
@@ -52,6 +57,9 @@ fn names(dir: &Path) -> Vec<String> {
 /// One after the other, since a session records all of the process.
 #[test]
 fn all_that_every_system_has() {
+    if let Some(dir) = std::env::var_os(KILLED) {
+        be_killed(Path::new(&dir));
+    }
     let dir = new_directory();
     a_session_writes_its_file(&dir.join("a b.pftrace"));
     rewritten_calls_have_their_texts(&dir.join("rewritten.pftrace"));
@@ -65,10 +73,13 @@ fn all_that_every_system_has() {
         segments_rotate(&dir);
         events_have_files(&dir);
     }
-    if cfg!(unix) {
-        recordings_complete_traces(&dir);
-    } else {
+    if cfg!(target_family = "wasm") {
         what_is_not_there_is_refused(&dir);
+    } else {
+        recordings_complete_traces(&dir);
+        a_recording_s_name_is_free_while_threads_have_it(&dir);
+        recordings_outlive_their_programs(&dir);
+        protolog_rt::stop_on_signals().unwrap();
     }
     text_rotates(&dir);
     // The last text file is open until the process ends; on Windows its directory stays so long.
@@ -192,14 +203,142 @@ fn recordings_complete_traces(dir: &Path) {
     assert!(!recording.exists());
 }
 
+/// A thread that logs no more has the recording mapped until it ends.
+fn a_recording_s_name_is_free_while_threads_have_it(dir: &Path) {
+    let recording = dir.join("again.rec");
+    let (logged, stopped) = (Barrier::new(2), Barrier::new(2));
+    std::thread::scope(|scope| {
+        for number in 0..3 {
+            let session = Session::builder().enable_all().record_at(&recording).start().unwrap();
+            scope.spawn(|| {
+                d!(AnyLog::Net, "recorded by another thread");
+                logged.wait();
+                stopped.wait();
+            });
+            logged.wait();
+            if cfg!(windows) {
+                // Elsewhere that ends the program.
+                let cut = fs::File::create(&recording).map(drop).unwrap_err();
+                assert_eq!(cut.raw_os_error(), Some(1224), "it is mapped: {cut}");
+            }
+            session.flush().unwrap();
+            session.stop().unwrap();
+            assert!(!recording.exists(), "{number}");
+            stopped.wait();
+        }
+    });
+}
+
+/// The directory in which a program is to record until it is killed.
+const KILLED: &str = "PROTOLOG_ANYWHERE_KILLED";
+/// The number of messages that each of its threads logs.
+const BY_EACH: usize = 300;
+
+/// Records in three ways, of which the first one may be with others in the same program.
+fn be_killed(dir: &Path) -> ! {
+    let stream = Session::builder().file(dir.join("stream.pftrace")).enable_all().start().unwrap();
+    let ring = Session::builder().enable_all().record_at(dir.join("ring.rec")).start().unwrap();
+    let segments = Session::builder().file(dir.join("segments/app.pftrace")).enable_all();
+    let segments = segments.segment_bytes(10_000).start().unwrap();
+    let recording = stream.recording().expect("a recording").to_path_buf();
+    let logged = Arc::new(Barrier::new(4));
+    for thread in 0..3 {
+        let logged = Arc::clone(&logged);
+        std::thread::spawn(move || {
+            (0..BY_EACH).for_each(|it| d!(AnyLog::Net, "%d of %d", it, thread));
+            logged.wait();
+            std::thread::sleep(Duration::from_secs(600));
+        });
+    }
+    (0..BY_EACH / 2).for_each(|it| d!(AnyLog::Net, "%d of %d", it, 3));
+    stream.flush().unwrap();
+    segments.flush().unwrap();
+    (BY_EACH / 2..BY_EACH).for_each(|it| d!(AnyLog::Net, "%d of %d", it, 3));
+    logged.wait();
+    if std::env::var_os("PROTOLOG_ANYWHERE_SIGNALS").is_some() {
+        // By hand: Ctrl-C.
+        protolog_rt::stop_on_signals().unwrap();
+    }
+    fs::write(dir.join("part"), recording.to_str().unwrap()).unwrap();
+    fs::rename(dir.join("part"), dir.join("recorded")).unwrap();
+    std::thread::sleep(Duration::from_secs(600));
+    drop(ring);
+    panic!("nobody killed it");
+}
+
+/// Runs this program until it has recorded, and kills it.
+fn killed(dir: &Path) -> Option<PathBuf> {
+    let mut program = Command::new(std::env::current_exe().unwrap());
+    let child: Result<Child, _> =
+        program.args(["all_that_every_system_has", "--nocapture"]).env(KILLED, dir).spawn();
+    let mut child = match child {
+        // This program is run by an emulator, which is none of its children's.
+        Err(error) if cfg!(unix) && error.raw_os_error() == Some(8) => {
+            eprintln!("skipped: programs that are killed ({error})");
+            return None;
+        }
+        child => child.unwrap(),
+    };
+    let (recorded, begun) = (dir.join("recorded"), Instant::now());
+    while !recorded.exists() {
+        assert!(child.try_wait().unwrap().is_none(), "it ended");
+        assert!(begun.elapsed() < Duration::from_secs(60), "it takes long");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    Some(fs::read_to_string(recorded).unwrap().into())
+}
+
+fn assert_all(mut texts: Vec<String>, what: &str) {
+    let text = |it: usize| format!("{} of {}", it % BY_EACH, it / BY_EACH);
+    let mut expected: Vec<_> = (0..4 * BY_EACH).map(text).collect();
+    texts.sort();
+    expected.sort();
+    assert!(texts == expected, "{} of {} messages of {what}", texts.len(), expected.len());
+}
+
+/// As `kill -9` and `TerminateProcess` end one.
+fn recordings_outlive_their_programs(dir: &Path) {
+    let dir = dir.join("killed");
+    fs::create_dir_all(dir.join("segments")).unwrap();
+    let Some(recording) = killed(&dir) else { return };
+    let trace = dir.join("stream.pftrace");
+    // What the next start does with the trace that it finds.
+    let session = Session::builder().file(&trace).enable_all().report_losses(false);
+    session.start().unwrap().stop().unwrap();
+    assert!(!recording.exists() && texts(&trace).is_empty());
+    assert_all(texts(&dir.join("stream.1.pftrace")), "the stream");
+    // What a program does that wants to know.
+    let segments = dir.join("segments/app.pftrace");
+    let found = protolog_rt::recover_previous(&segments).unwrap();
+    assert_eq!((found.len(), found[0].missing_bytes), (1, 0), "{found:?}");
+    let names = names(segments.parent().unwrap());
+    assert!(names.iter().all(|name| name.ends_with(".pftrace")), "{names:?}");
+    let of = |name: &String| texts(&segments.with_file_name(name));
+    assert_all(names.iter().flat_map(of).collect(), "the segments");
+    // What the tool does with a ring that a later session has given another name.
+    let ring = dir.join("ring.rec");
+    let next = Session::builder().enable_all().record_at(&ring).start().unwrap();
+    let old = dir.join("ring.rec.old");
+    let bytes = fs::read(&old).unwrap();
+    let mut log = Vec::new();
+    protolog_reader::Recording::parse(&bytes).unwrap().write(&mut log).unwrap();
+    let log = Trace::from_bytes(log).read().unwrap();
+    let texts = log.entries().map(|entry| entry.values().text(Rendering::default()));
+    assert_all(texts.collect(), "the ring");
+    next.stop().unwrap();
+}
+
 fn what_is_not_there_is_refused(dir: &Path) {
     let builder = || Session::builder().file(dir.join("refused.pftrace")).enable_all();
     let triggers = Triggers::to(dir.join("event.pftrace"));
-    let mut all = vec![("record", builder().record())];
-    if cfg!(target_family = "wasm") {
-        all.push(("triggers", Session::builder().enable_all().triggers(triggers)));
-        all.push(("segment_bytes", builder().segment_bytes(1 << 20)));
-    }
+    assert!(matches!(protolog_rt::stop_on_signals(), Err(Error::Unsupported { .. })));
+    let all = [
+        ("record", builder().record()),
+        ("triggers", Session::builder().enable_all().triggers(triggers)),
+        ("segment_bytes", builder().segment_bytes(1 << 20)),
+    ];
     for (option, refused) in all {
         let error = refused.start().unwrap_err();
         assert_eq!(error.to_string(), format!("this system has no way to do `{option}`"));
@@ -214,7 +353,7 @@ fn text_rotates(dir: &Path) {
     set_sink(Arc::clone(&file)).unwrap();
     print_group(&AnyLog::Net, Some(Level::Debug));
     (0..100).for_each(|number| d!(AnyLog::Net, "line %d", number));
-    assert!(protolog_rt::text::flush(std::time::Duration::from_secs(10)));
+    assert!(protolog_rt::text::flush(Duration::from_secs(10)));
     assert!(file.problem().is_none(), "{:?}", file.problem());
     let newest = fs::read_to_string(&path).unwrap();
     assert!(newest.ends_with("D Net     : line 99\n"), "{newest}");

@@ -177,7 +177,8 @@ impl Builder {
     /// per message as with [`Self::keep_newest`].
     ///
     /// The file is `/dev/shm/protolog-<program>-<pid>-<number>.rec`, in memory: no call waits for a
-    /// disk, and the file exists until the machine is shut down. Only its owner may read it.
+    /// disk, and the file exists until the machine is shut down (on Windows it is in the directory
+    /// for temporary files, and stays). Only its owner may read it.
     /// [`Session::recording`](crate::Session::recording) returns its path. It must not be truncated
     /// while the session runs: see [`Self::record_at`]. To remove or rename it does no harm.
     ///

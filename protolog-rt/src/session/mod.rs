@@ -95,7 +95,8 @@ use std::sync::Arc;
 ///
 /// A session that streams writes its file at least once a second while something is logged. Until
 /// then a message is in the buffer, and the buffer is in a *recording*: a file in `/dev/shm` that
-/// outlives the process, or beside the trace if that has no room ([`Session::recording`]). The stop
+/// outlives the process, or beside the trace if that has no room or there is none, as on Windows
+/// ([`Session::recording`]). The stop
 /// of the session removes it. After a crash, the program's next start completes the trace and gives
 /// it another name ([`Builder::keep_previous`]), and `protologtool recover app.pftrace` completes
 /// it at any time; `protologtool read-log app.pftrace` shows the messages of both. The program's

@@ -15,10 +15,10 @@ use std::ptr::NonNull;
 use std::{fmt, io};
 
 /// Bytes that are there from the start: twice those after which the session's thread is woken.
-#[cfg(any(target_os = "linux", target_os = "android"))]
+#[cfg(any(target_os = "linux", target_os = "android", windows))]
 const FIRST: usize = 4 << 20;
 /// Nothing grows there.
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
+#[cfg(not(any(target_os = "linux", target_os = "android", windows)))]
 const FIRST: usize = usize::MAX;
 
 /// A mapping, and how the rest of it comes to be there: `allocate` is given where and how many

@@ -166,6 +166,26 @@ impl Mapping {
     }
 }
 
+impl Mapping {
+    /// Returns what writes its pages to the disk.
+    pub(crate) fn dirty_pages(&self) -> DirtyPages {
+        let _ = self;
+        DirtyPages
+    }
+}
+
+/// The pages of a mapped file that the disk has not: here syncing the file writes them, too.
+#[derive(Debug)]
+pub(crate) struct DirtyPages;
+
+impl DirtyPages {
+    /// Leaves it to the file.
+    #[allow(clippy::unnecessary_wraps, clippy::unused_self)] // As on Windows.
+    pub(crate) fn write(&self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 // SAFETY: *mapped*; the mapping begins at a page, its first bytes are zero or a file's, and it is
 // nobody else's in this process.
 unsafe impl Backing for Mapping {

@@ -95,9 +95,12 @@ use std::io;
 pub(crate) const HAS_THREADS: bool = cfg!(not(target_family = "wasm"));
 
 /// True on a system on which a mapped file outlives the process as it was, and its lock does not.
-pub(crate) const HAS_RECORDINGS: bool = cfg!(unix);
+pub(crate) const HAS_RECORDINGS: bool = cfg!(any(unix, windows));
 
-/// True on a system with signals.
+/// True on a system that gives a mapped file another name. Some of Windows' file systems refuse it.
+pub(crate) const RENAMES_MAPPED: bool = cfg!(unix);
+
+/// True on a system that tells a process of its faults by signals.
 pub(crate) const HAS_SIGNALS: bool = cfg!(unix);
 
 /// True on a system with Android's log daemon.

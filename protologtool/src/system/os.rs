@@ -3,6 +3,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{FileType, Metadata};
+use std::path::PathBuf;
 
 /// Returns the user whose file it is; where users are not told apart, all are of one.
 #[cfg(unix)]
@@ -101,4 +102,16 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> OsString {
 #[cfg(not(unix))]
 pub(crate) fn from_bytes(bytes: &[u8]) -> OsString {
     OsStr::new(&*String::from_utf8_lossy(bytes)).to_owned()
+}
+
+/// Returns the directory of recordings in memory.
+#[cfg(not(windows))]
+pub(crate) fn recordings_in_memory() -> PathBuf {
+    "/dev/shm".into()
+}
+
+/// That of files that are to go some day: Windows has no memory with files.
+#[cfg(windows)]
+pub(crate) fn recordings_in_memory() -> PathBuf {
+    std::env::temp_dir()
 }

@@ -1,5 +1,5 @@
-//! What sessions lack on some systems: Windows and WASI have no signals and no recordings, and WASI
-//! has no threads.
+//! What sessions lack on some systems: Windows and WASI have no fatal signals, and WASI
+//! has no recordings and no threads.
 //!
 //! Invariant: a session that starts does all that was asked of it; but where there is no thread to
 //! write its file, that is written at its end, and what the buffer has no room for is counted.

@@ -16,18 +16,18 @@ use crate::error::Error;
 use crate::session::earlier::previous::completes_trace;
 use crate::session::file::claim::Claim;
 use crate::session::recording::form::{BufferForm, Buffers};
-use crate::session::recording::recorder::{DIRECTORY, Recorder, RecordingPath, program};
+use crate::session::recording::recorder::{Recorder, RecordingPath, program};
 use crate::sys::create::directory;
 use crate::sys::file::{claim, is_nearly_full};
 use crate::sys::file_lock::FileLock;
 use crate::sys::process::user;
 use protolog_core::recorder::{Header, MAGIC, NEEDLESS, SESSION_ID_AT, VERSION};
 use protolog_files::{FileExt, Location, Status, set_mode};
+use protolog_recording::memory;
 use std::cmp::Reverse;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -65,7 +65,7 @@ pub(in crate::session) fn create_recorder(
     form: BufferForm<'_>,
     keep: Keep,
 ) -> Result<(Arc<Recorder>, Buffers), Error> {
-    let any = Path::new(DIRECTORY).join("any");
+    let any = memory().join("any");
     let (beside, path) = match place {
         RecordingPath::Memory => (Location::of(&any).ok(), any.as_path()),
         RecordingPath::Beside(trace) => (trace.location().ok().cloned(), trace.path()),
@@ -168,7 +168,7 @@ mod tests {
     use std::fs;
     use std::fs::Permissions;
     use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
-    use std::path::PathBuf;
+    use std::path::{Path, PathBuf};
 
     const DAY: Duration = Duration::from_secs(24 * 3600);
 

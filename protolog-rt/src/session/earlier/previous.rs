@@ -20,7 +20,7 @@ use crate::sys::file::{claim, id_of};
 use crate::sys::process::{is_other_process, user};
 use protolog_core::recorder::{Header, LOSSES_AT, RING_AT};
 use protolog_files::{FileExt, Location, OutputAccess, Refused, Status, read_with_holes, set_mode};
-use protolog_recording::{MEMORY, Recording, TraceFile, TraceSurvey, is_recording_name};
+use protolog_recording::{Recording, TraceFile, TraceSurvey, is_recording_name, memory};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -200,10 +200,10 @@ fn find(place: &Location, path: &Path, session_id: [u8; 16]) -> Option<(Location
         return None;
     }
     let any = OsStr::new("any");
-    let memory = Location::of(&Path::new(MEMORY).join(any)).ok();
-    let memory = memory.map(|memory| (memory, Path::new(MEMORY).join(any)));
+    let in_memory = memory().join(any);
+    let in_memory = Location::of(&in_memory).ok().map(|place| (place, in_memory));
     let beside = Some((place.clone(), path.to_path_buf()));
-    [memory, beside].into_iter().flatten().find_map(|(place, path)| {
+    [in_memory, beside].into_iter().flatten().find_map(|(place, path)| {
         let names = place.siblings().ok()?.into_iter().filter(|name| is_recording_name(name));
         let mut places = names.filter_map(|name| place.sibling(name).ok());
         let found = places.find(|place| {

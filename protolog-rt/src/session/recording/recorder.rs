@@ -23,24 +23,22 @@ use crate::sys::close_on_fork::CloseOnFork;
 use crate::sys::create::{PRIVATE, random};
 use crate::sys::fatal::SignalMarks;
 use crate::sys::growing;
-use crate::sys::mapping::Mapping;
+use crate::sys::mapping::{DirtyPages, Mapping};
 use crate::sys::process::asked_id;
 use crate::sys::thread::without_write_signals;
-use crate::sys::{file, process};
+use crate::sys::{RENAMES_MAPPED, file, process};
 use protolog_core::FillPolicy;
 use protolog_core::recorder::{
     EVENT_FILES_AT, Header, MAX_EVENT_PATH, NEEDLESS, PINNED_RING_AT, PinnedRing, RING_AT,
     SESSION_ID_AT,
 };
-use protolog_files::{FileExt, Location, Status};
+use protolog_files::{FileExt, Identity, Location, Status};
+use protolog_recording::memory;
 use protolog_shmem::{Buffer, Memory, PAGE};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::{io, iter};
-
-/// The default directory of recordings: memory that the kernel keeps until it is shut down.
-pub(in crate::session) const DIRECTORY: &str = "/dev/shm";
 
 /// The number of names to try if earlier recordings exist.
 const NAMES: u32 = 10_000;
@@ -48,7 +46,7 @@ const NAMES: u32 = 10_000;
 /// The place of a recording.
 #[derive(Clone, Debug)]
 pub(in crate::session) enum RecordingPath {
-    /// A new file in [`DIRECTORY`].
+    /// A new file in memory.
     Memory,
     /// This file.
     At(PathBuf),
@@ -62,10 +60,14 @@ pub(crate) struct Recorder {
     path: PathBuf,
     /// Where it is.
     place: Location,
+    /// As it was when the file was made.
+    id: Identity,
     file: Arc<ClaimedFile>,
     /// It was said that the file is gone.
     is_deletion_reported: AtomicBool,
     state: Arc<RecordingState>,
+    /// Those of all that is mapped, but for a stream's.
+    dirty_pages: Vec<DirtyPages>,
     /// The marks of fatal signals, if the session waits for such, and whether the recording is
     /// there for nothing else.
     marks: OnceLock<(SignalMarks, bool)>,
@@ -112,7 +114,7 @@ impl Recorder {
     ) -> Result<(Arc<Self>, Buffers), Error> {
         let (file, place, path) = match place {
             RecordingPath::Memory => {
-                let any = Path::new(DIRECTORY).join("any");
+                let any = memory().join("any");
                 create_in(&Location::of(&any).map_err(failed(&any))?, &any)?
             }
             RecordingPath::Beside(trace) => {
@@ -120,17 +122,13 @@ impl Recorder {
             }
             RecordingPath::At(path) => return Self::create_at(path, form),
         };
-        let id = protolog_files::Identity::of_file(&file).map_err(failed(&path))?;
-        let made = Self::fill(file, (place.clone(), path.clone()), form);
-        made.map_err(|error| {
-            let _ = place.remove_entry(id);
-            failed(&path)(error)
-        })
+        let id = Identity::of_file(&file).map_err(failed(&path))?;
+        let made = Self::fill(file, (place.clone(), path.clone(), id), form, || Ok(()));
+        made.inspect_err(|_| _ = place.remove_entry(id))
     }
 
     /// Creates the file at `path`, for this user only. An existing one, of an earlier run, is
-    /// renamed once the new one is complete: where there is no room for that, all stay as they
-    /// were.
+    /// renamed once there is room for the new one: where there is none, all stay as they were.
     fn create_at(path: &Path, form: BufferForm<'_>) -> Result<(Arc<Self>, Buffers), Error> {
         let place = Location::of(path).map_err(failed(path))?;
         place.check_file_or_missing().map_err(failed(path))?;
@@ -145,37 +143,55 @@ impl Recorder {
         };
         let file = CloseOnFork::new(create).map_err(failed(path))?;
         let new = new.ok_or_else(|| failed(path)(io::ErrorKind::NotFound.into()))?;
-        let id = protolog_files::Identity::of_file(&file).map_err(failed(path))?;
-        let made = Self::fill(file, (place.clone(), path.to_path_buf()), form);
-        let named = made.map_err(failed(path)).and_then(|made| {
+        let id = Identity::of_file(&file).map_err(failed(path))?;
+        let name = || {
             make_way(&place, path)?;
-            new.rename_to_free(place.name()).map_err(failed(path))?;
-            Ok(made)
-        });
-        if named.is_err() {
+            new.rename_to_free(place.name()).map_err(failed(path))
+        };
+        let made = Self::fill(file, (place.clone(), path.to_path_buf(), id), form, name);
+        if made.is_err() {
             let _ = new.remove_entry(id);
+            let _ = place.remove_entry(id);
         }
-        named
+        made
     }
 
+    /// Makes the recording in a new file, which gets its name by `name`: once it is complete, if
+    /// the system can rename it then.
     fn fill(
         file: CloseOnFork<File>,
-        (place, path): (Location, PathBuf),
+        at: (Location, PathBuf, Identity),
         form: BufferForm<'_>,
-    ) -> io::Result<(Arc<Self>, Buffers)> {
-        let in_use = || io::Error::from(io::ErrorKind::WouldBlock);
-        let claim = Claim::new(&file)?.ok_or_else(in_use)?;
-        file::claim(&file)?;
-        let Layout { header: head, ring, pinned } = Layout::of(form);
-        // Also the part that is not mapped, so that the progress of a stream can always be written.
-        let first = first_part(&file, &head, ring, form.fill_policy);
-        file::allocate(&file, RING_AT + ring, head.metadata_at as usize - RING_AT - ring)?;
-        file::allocate(&file, 0, RING_AT + first)?;
-        file.write_all_at(&head.to_bytes(), 0)?;
-        if let Some(pinned) = pinned {
-            file.write_all_at(&pinned.to_bytes(), PINNED_RING_AT as u64)?;
+        name: impl FnOnce() -> Result<(), Error>,
+    ) -> Result<(Arc<Self>, Buffers), Error> {
+        let path = at.1.clone();
+        let failed = failed(&path);
+        let layout = Layout::of(form);
+        let (claim, first) = allocate(&file, &layout, form.fill_policy).map_err(&failed)?;
+        if RENAMES_MAPPED {
+            let made = Self::map(file, claim, at, form, (layout, first)).map_err(failed)?;
+            name().map(|()| made)
+        } else {
+            name()?;
+            Self::map(file, claim, at, form, (layout, first)).map_err(failed)
         }
-        let header = Memory::new(Mapping::shared(&file, 0, RING_AT)?);
+    }
+
+    /// Makes the recording in a file that has room for it.
+    fn map(
+        file: CloseOnFork<File>,
+        claim: Claim,
+        (place, path, id): (Location, PathBuf, Identity),
+        form: BufferForm<'_>,
+        (Layout { header: head, ring, pinned }, first): (Layout, usize),
+    ) -> io::Result<(Arc<Self>, Buffers)> {
+        let mut dirty_pages = Vec::new();
+        let mut map = |file: &File, at, len| -> io::Result<Memory> {
+            let mapping = Mapping::shared(file, at, len)?;
+            dirty_pages.push(mapping.dirty_pages());
+            Ok(Memory::new(mapping))
+        };
+        let header = map(&file, 0, RING_AT)?;
         let positions_at = Some(head.positions_at as usize).filter(|at| *at != 0);
         let positions = positions_at
             .map(|at| Mapping::shared_untouched(&file, at, POSITIONS_SIZE as usize))
@@ -185,11 +201,10 @@ impl Recorder {
         let main = if form.fill_policy == FillPolicy::Stream {
             growing::in_file((&file.file, RING_AT), (ring, first), file.allocator())?
         } else {
-            Buffer::new(Memory::new(Mapping::shared(&file.file, RING_AT, ring)?), form.fill_policy)
+            Buffer::new(map(&file.file, RING_AT, ring)?, form.fill_policy)
         };
         let ring_of_pinned = |it: PinnedRing| -> io::Result<Buffer> {
-            let bytes = it.pages as usize * PAGE;
-            let memory = Memory::new(Mapping::shared(&file.file, it.at as usize, bytes)?);
+            let memory = map(&file.file, it.at as usize, it.pages as usize * PAGE)?;
             Ok(Buffer::new(memory, form.fill_policy))
         };
         let pinned = pinned.map(ring_of_pinned).transpose()?;
@@ -198,7 +213,8 @@ impl Recorder {
         state.begin(&form.session_id, form.filter);
         let (is_deletion_reported, marks) = (AtomicBool::new(false), OnceLock::new());
         let state = Arc::new(state);
-        let recorder = Self { path, place, file, is_deletion_reported, state, marks };
+        let recorder =
+            Self { path, place, id, file, is_deletion_reported, state, dirty_pages, marks };
         Ok((Arc::new(recorder), Buffers { main, pinned }))
     }
 
@@ -225,13 +241,18 @@ impl Recorder {
     /// gave up its privileges, it is marked as needless, and the program's next session that may
     /// removes it.
     pub(in crate::session) fn remove(&self) -> Result<(), Error> {
-        match self.place.remove_if(&self.file.file) {
+        match self.place.remove_in_use(self.id) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                 self.state.store_bytes(SESSION_ID_AT, &NEEDLESS);
                 Ok(())
             }
-            removed => removed.map(drop).map_err(failed(&self.path)),
+            removed => {
+                removed.map_err(failed(&self.path))?;
+                // It may stay open and mapped for a while, and its id be another one's by then.
+                drop(self.file.claim.lock().unwrap_or_else(PoisonError::into_inner).take());
+                Ok(())
+            }
         }
     }
 
@@ -261,6 +282,7 @@ impl Recorder {
     /// Waits until all that was logged so far is on the disk, if the file is on one.
     pub(in crate::session) fn sync(&self) -> Result<(), Error> {
         self.state.write_module_texts();
+        self.dirty_pages.iter().try_for_each(DirtyPages::write).map_err(failed(&self.path))?;
         self.file.file.sync_data().map_err(failed(&self.path))
     }
 }
@@ -274,6 +296,27 @@ impl ClaimedFile {
             file.file.if_open().is_some_and(|file| file::reserve(file, RING_AT + at, len))
         }
     }
+}
+
+/// Claims a new file and gives it room for all, with its header. Returns the bytes of the buffer
+/// that are there from the start, too.
+fn allocate(
+    file: &File,
+    Layout { header: head, ring, pinned }: &Layout,
+    fill_policy: FillPolicy,
+) -> io::Result<(Claim, usize)> {
+    let in_use = || io::Error::from(io::ErrorKind::WouldBlock);
+    let claim = Claim::new(file)?.ok_or_else(in_use)?;
+    file::claim(file)?;
+    // Also the part that is not mapped, so that the progress of a stream can always be written.
+    let first = first_part(file, head, *ring, fill_policy);
+    file::allocate(file, RING_AT + ring, head.metadata_at as usize - RING_AT - ring)?;
+    file::allocate(file, 0, RING_AT + first)?;
+    file.write_all_at(&head.to_bytes(), 0)?;
+    if let Some(pinned) = pinned {
+        file.write_all_at(&pinned.to_bytes(), PINNED_RING_AT as u64)?;
+    }
+    Ok((claim, first))
 }
 
 /// The bytes of a buffer of `ring` bytes that are allocated at once: all, unless it is that of a

@@ -19,7 +19,7 @@ use crate::sys::process::user;
 use crate::text_queue;
 use protolog_core::recorder::RING_AT;
 use protolog_files::{Location, read_with_holes};
-use protolog_recording::{FatalSignal, MEMORY, Recording, is_fatal_signal_file, is_recording_name};
+use protolog_recording::{FatalSignal, Recording, is_fatal_signal_file, is_recording_name, memory};
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
@@ -74,7 +74,7 @@ impl SignalFiles<'_> {
     fn recordings(&self) -> Vec<(Location, PathBuf)> {
         let beside = self.place.path().parent().unwrap_or(Path::new("/"));
         let mut all = Vec::new();
-        for directory in [Path::new(MEMORY), beside] {
+        for directory in [memory(), beside] {
             let Ok(any) = Location::of(&directory.join("any")) else { continue };
             let names = any.siblings().unwrap_or_default();
             for name in names.iter().filter(|name| is_recording_name(name)) {

@@ -11,9 +11,19 @@ use std::io;
 use std::path::Path;
 
 /// Bytes that are written at once.
+#[cfg(not(windows))]
 const BLOCK: usize = 64 * 1024;
 
-/// Allocates `len` bytes of `file` from `at` on, all zero.
+/// Allocates `len` bytes of a new `file` from `at` on, all zero. File systems of Windows give a file
+/// room for all of its bytes, and an error where there is none.
+#[cfg(windows)]
+pub(crate) fn allocate(file: &File, at: usize, len: usize) -> io::Result<()> {
+    let end = (at + len) as u64;
+    if file.metadata()?.len() >= end { Ok(()) } else { file.set_len(end) }
+}
+
+/// The same by writing them.
+#[cfg(not(windows))]
 pub(crate) fn allocate(file: &File, at: usize, len: usize) -> io::Result<()> {
     let zeroes = vec![0; BLOCK.min(len)];
     for done in (0..len).step_by(BLOCK) {
@@ -23,9 +33,10 @@ pub(crate) fn allocate(file: &File, at: usize, len: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// Allocates nothing: files don't grow there.
+/// Allocates nothing: all of a file's bytes are, on Windows; and where files have no mappings,
+/// nothing grows.
 pub(crate) fn reserve(_: &File, _: usize, _: usize) -> bool {
-    false
+    cfg!(windows)
 }
 
 /// Says nothing.
@@ -34,8 +45,10 @@ pub(crate) fn has_free(_: &File, _: usize) -> bool {
 }
 
 /// Marks `file` as in use by this process, for others to see, until the process ends or the file is
-/// closed.
+/// closed; also one that it has marked by the same open file.
 pub(crate) fn claim(file: &File) -> io::Result<()> {
+    // A lock of its own would be in the way.
+    file_lock::unmark(file);
     if file_lock::mark(file) { Ok(()) } else { Err(io::ErrorKind::WouldBlock.into()) }
 }
 
@@ -67,8 +80,26 @@ pub(crate) fn id_of(file: &File) -> io::Result<Id> {
     Ok((found.dev(), found.ino()))
 }
 
-/// Returns whether less than a quarter of the file system that has `directory` is free, which is
-/// not asked for.
+/// Returns whether less than a quarter of the file system that has `directory` is free; false if
+/// that can't be told.
+#[cfg(windows)]
+pub(crate) fn is_nearly_full(directory: &Path) -> bool {
+    use std::os::windows::ffi::OsStrExt;
+    #[link(name = "kernel32")]
+    unsafe extern "system" {
+        fn GetDiskFreeSpaceExW(path: *const u16, free: *mut u64, all: *mut u64, _: *mut u64)
+        -> i32;
+    }
+    let path: Vec<u16> = directory.as_os_str().encode_wide().chain([0]).collect();
+    let (mut free, mut all, mut unused) = (0_u64, 0_u64, 0);
+    let [to_free, to_all, to_unused] = [&raw mut free, &raw mut all, &raw mut unused];
+    // SAFETY: the path ends by a zero, and the answers go to numbers of ours.
+    let is_known = unsafe { GetDiskFreeSpaceExW(path.as_ptr(), to_free, to_all, to_unused) } != 0;
+    is_known && free.saturating_mul(4) < all
+}
+
+/// The same where it is not asked for.
+#[cfg(not(windows))]
 pub(crate) fn is_nearly_full(_: &Path) -> bool {
     false
 }

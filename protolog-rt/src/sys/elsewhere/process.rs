@@ -81,7 +81,8 @@ pub(crate) fn fingerprint() -> Option<u64> {
     None
 }
 
-/// Returns whether shared memory ends with the container that the process runs in; there is none.
+/// Returns whether files in memory end with the container that the process runs in. Windows has
+/// none, so what outlives the process is better beside its trace.
 pub(crate) fn has_memory_of_container() -> bool {
-    false
+    cfg!(windows)
 }

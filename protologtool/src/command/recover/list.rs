@@ -22,9 +22,6 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use unicode_width::UnicodeWidthStr;
 
-/// The directory of recordings in memory.
-const DIRECTORY: &str = "/dev/shm";
-
 /// The age from which on recordings are removed, unless another one is given.
 const OLD: Duration = Duration::from_secs(24 * 3600);
 
@@ -110,7 +107,7 @@ impl Inventory {
 
     /// Lists or removes the recordings at `places`.
     pub(super) fn run(&self, places: &[PathBuf], system: &dyn System) -> Result<Exit, Failure> {
-        let default = [PathBuf::from(DIRECTORY)];
+        let default = [os::recordings_in_memory()];
         let places = if places.is_empty() { &default } else { places };
         let user = os::user();
         let (mut rows, mut exit) = (Vec::new(), Exit::Done);
