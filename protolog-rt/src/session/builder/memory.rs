@@ -45,7 +45,9 @@ impl Builder {
     ///
     /// By default it is in memory, so that no call ever waits for a disk. In a container it is
     /// beside the trace: the memory of a container ends with it, and the restart after a crash
-    /// would find no recording; so it is on Windows. The variable `PROTOLOG_RECORDING`, which is `memory` or `beside`,
+    /// would find no recording; so it is on Windows.
+    ///
+    /// The variable `PROTOLOG_RECORDING`, which is `memory` or `beside`,
     /// sets the place of sessions that do not name one. systemd removes the memory of a user who
     /// logs out (`RemoveIPC`), unless that is a system user: such a program, too, has its recording
     /// beside the trace.

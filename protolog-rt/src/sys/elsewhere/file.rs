@@ -14,8 +14,8 @@ use std::path::Path;
 #[cfg(not(windows))]
 const BLOCK: usize = 64 * 1024;
 
-/// Allocates `len` bytes of a new `file` from `at` on, all zero. File systems of Windows give a file
-/// room for all of its bytes, and an error where there is none.
+/// Allocates `len` bytes of a new `file` from `at` on, all zero. File systems of Windows give a
+/// file room for all of its bytes, and an error where there is none.
 #[cfg(windows)]
 pub(crate) fn allocate(file: &File, at: usize, len: usize) -> io::Result<()> {
     let end = (at + len) as u64;
