@@ -13,7 +13,7 @@ use crate::log::{self, Passed};
 use crate::loss::LossCause;
 use crate::message_table::{self, NewMessage, Signature};
 use crate::value::GrowingString;
-use crate::writer;
+use crate::writer::{self, repeats};
 use protolog_core::control::selector::Call;
 use protolog_core::{Level, message_id};
 use std::fmt;
@@ -89,6 +89,9 @@ pub(crate) fn trace_as(message: NewMessage<'_>, args: &[Arg<'_>], passed: Passed
     let fits = signature.is_some_and(|signature| Signature::of(args) == Some(signature));
     if fits {
         log::trace_passed(message.id, message.level, message.group, args, passed);
+    } else {
+        // It has another id in the trace.
+        repeats::forget(message.id);
     }
     fits
 }
