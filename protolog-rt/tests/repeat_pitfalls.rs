@@ -9,11 +9,12 @@ use protolog_rt::dynamic::{self, Arg};
 use protolog_rt::{Builder, Level, ProtoLogGroup, Session, w};
 use protolog_testkit::temp_dir;
 use std::path::Path;
-use std::thread;
 
 #[derive(ProtoLogGroup)]
 enum Pitfalls {
     Net,
+    #[allow(dead_code, reason = "a session names it")]
+    Disk,
 }
 
 fn read(path: &Path) -> Log {
@@ -38,6 +39,31 @@ fn no_answer(from: u32) {
     for _ in 0..10 {
         w!(Pitfalls::Net, "no answer from %d", from);
     }
+}
+
+#[test]
+fn a_ring_has_no_repeats_that_another_session_counted() {
+    let _lock = lock_sessions();
+    let dir = temp_dir();
+    let [ring, all, other] = ["ring", "all", "other"].map(|name| dir.path().join(name));
+    // It has the group only by the rule.
+    let first = Session::builder().file(&ring).group("Pitfalls::Disk", Level::Verbose);
+    let first = first.report_losses(false).keep_newest().site("Pitfalls::Net", "on,repeat");
+    let first = first.start().expect("start");
+    let second = builder(&all).start().expect("start");
+    no_answer(1);
+    let third = Session::builder().file(&other).site("Pitfalls::Net", "default,repeat");
+    third.start().expect("start").stop().expect("stop");
+    no_answer(2);
+    no_answer(3);
+    first.stop().expect("stop");
+    second.stop().expect("stop");
+    let [one, two, three] = [1, 2, 3].map(|from| {
+        let text = format!("no answer from {from}");
+        [text.clone(), format!("repeated 9 times: {text}")]
+    });
+    assert_eq!(shown(&ring), one);
+    assert_eq!(shown(&all), [one, two, three].concat());
 }
 
 /// It is in the trace as a text of its own, with another id.

@@ -44,6 +44,13 @@ impl LossCounters {
         slot.is_some_and(|slot| slot.count.load(Ordering::Relaxed) > 0)
     }
 
+    /// Returns how many of them no packet of a chunk reports.
+    #[cold]
+    pub(crate) fn unrecorded(&self, group: u32, message: u64) -> u64 {
+        let slot = self.slot_of_message(group, message);
+        slot.map_or(0, LossSlot::unrecorded)
+    }
+
     /// Notes that a packet of a chunk which may be overwritten reports so many of them.
     #[cold]
     pub(crate) fn note_recorded(&self, group: u32, message: u64, count: u64) {

@@ -102,6 +102,12 @@ impl LossSlot {
         self.message.load(Ordering::Acquire)
     }
 
+    /// Returns how many of those that it has no packet of a chunk reports.
+    pub(super) fn unrecorded(&self) -> u64 {
+        let recorded = self.recorded.load(Ordering::Relaxed);
+        self.count.load(Ordering::Relaxed).saturating_sub(recorded)
+    }
+
     /// Notes that a packet of a chunk reports so many of those that it has, and all that came
     /// before.
     pub(super) fn note_recorded(&self, count: u64) {

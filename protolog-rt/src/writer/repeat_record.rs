@@ -37,9 +37,11 @@ impl Writer {
                     self.losses.restore(lost);
                 }
             } else {
+                // The run may be one of other sessions alone.
+                let count = self.losses.unrecorded(group, message).min(count);
                 let lost = LossCount::new(group, LossCause::Repeated, count);
                 let lost = LossCount { times: Some(times), message, ..lost };
-                if own.put_record(self, lost, shared) {
+                if count > 0 && own.put_record(self, lost, shared) {
                     self.losses.note_recorded(group, message, count);
                 }
             }
