@@ -13,7 +13,7 @@ pub(crate) mod values;
 use std::collections::{BTreeSet, HashMap};
 use std::mem;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use protolog_core::schema::clock_id;
 
@@ -24,7 +24,7 @@ use crate::decode::collect::{Collected, MessageRecord};
 use crate::decode::record_order;
 use crate::dictionary::Dictionary;
 use crate::inputs::pid_apart::pid_apart;
-use crate::log::repeats::EarlierTexts;
+use crate::log::repeats::{EarlierTexts, RepeatedRecords};
 use crate::losses::loss::{Loss, LossReason};
 use crate::losses::passed_over::PassedOver;
 use crate::losses::stats::Stats;
@@ -45,6 +45,8 @@ pub struct Log {
     /// Repeats on later pages, and the texts of messages on earlier ones that they are of.
     repeats_ahead: Vec<Loss>,
     earlier_texts: EarlierTexts,
+    /// The messages of this page that its repeats may be of, once somebody asks.
+    repeated_records: OnceLock<RepeatedRecords>,
     /// Those of all pages.
     passed_over: Vec<PassedOver>,
     slices: Slices,
@@ -116,6 +118,7 @@ impl Log {
             losses,
             repeats_ahead: Vec::new(),
             earlier_texts: EarlierTexts::new(),
+            repeated_records: OnceLock::new(),
             passed_over,
             slices,
             thread_slices,
@@ -137,6 +140,7 @@ impl Log {
 
     /// The contents of the log, for readers of its pages.
     pub(crate) fn collected_mut(&mut self) -> &mut Collected {
+        self.repeated_records = OnceLock::new();
         &mut self.collected
     }
 
@@ -157,6 +161,7 @@ impl Log {
             self.repeats_ahead.drain(..here.min(self.repeats_ahead.len()));
         }
         self.losses = losses;
+        self.repeated_records = OnceLock::new();
         let edges = &self.slices.edges;
         let is_before = |edge: &SliceEdge| limit.is_none_or(|limit| edge.time < limit);
         let end = edges.partition_point(is_before).max(self.next_edge);

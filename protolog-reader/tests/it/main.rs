@@ -19,5 +19,6 @@ mod merge_spans;
 mod pages;
 mod recording;
 mod recording_chunks;
+mod repeats;
 mod slice_names;
 mod zstd;
