@@ -8,7 +8,7 @@
 //! means nothing.
 
 /// The most bytes of a line, a power of two.
-const ROOM: usize = 1 << 14;
+pub(crate) const ROOM: usize = 1 << 14;
 
 /// The size of a copy, in bytes.
 pub(crate) const COPY: usize = 32;

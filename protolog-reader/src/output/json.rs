@@ -101,11 +101,28 @@ pub struct JsonWriter<'a> {
 }
 
 /// Members of a message: before the values and after the text.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct MessageMembers {
     common: Vec<u8>,
     location: Vec<u8>,
 }
+
+impl MessageMembers {
+    fn new(log: &Log, values: &Values<'_>) -> Option<Self> {
+        let (message, id) = (values.message()?, values.message_id());
+        let template = values.template().unwrap_or_default();
+        let common = common_members(log, id, (message, template));
+        Some(Self { common, location: location_member(message) })
+    }
+
+    fn is_short(&self) -> bool {
+        self.common.len() + self.location.len() <= MOST_KEPT
+    }
+}
+
+/// The most bytes of members that are kept for later lines: one long name may belong to any number
+/// of messages or threads.
+const MOST_KEPT: usize = 1 << 14;
 
 impl<'a> JsonWriter<'a> {
     /// A writer for the items of `log`.
@@ -173,15 +190,13 @@ impl<'a> JsonWriter<'a> {
         let values = entry.values();
         self.start("message", entry.time(), entry.time_is_guess(), entry.thread_index(), out);
         push_request(out, entry);
-        let log = self.log;
-        let members = values.message().map(|message| {
-            let members = self.messages.entry((ptr::from_ref(message), values.is_cut));
-            let (id, template) = (values.message_id(), values.template().unwrap_or_default());
-            &*members.or_insert_with(|| MessageMembers {
-                common: common_members(log, id, (message, template)),
-                location: location_member(message),
-            })
-        });
+        let key = values.message().map(|message| (ptr::from_ref(message), values.is_cut));
+        let known = key.filter(|key| self.messages.contains_key(key));
+        let learned = if known.is_some() { None } else { MessageMembers::new(self.log, &values) };
+        if let (Some(key), Some(short)) = (key, learned.as_ref().filter(|it| it.is_short())) {
+            self.messages.insert(key, short.clone());
+        }
+        let members = known.and_then(|key| self.messages.get(&key)).or(learned.as_ref());
         match members {
             Some(members) => out.extend_from_slice(&members.common),
             None => push_id(out, values.message_id()),
@@ -271,8 +286,13 @@ impl<'a> JsonWriter<'a> {
         if self.threads.len() <= index {
             self.threads.resize(index + 1, None);
         }
-        let members = self.threads[index].get_or_insert_with(|| thread_members(self.log, thread));
-        out.extend_from_slice(members);
+        if let Some(members) = &self.threads[index] {
+            out.extend_from_slice(members);
+            return;
+        }
+        let members = thread_members(self.log, thread);
+        out.extend_from_slice(&members);
+        self.threads[index] = Some(members).filter(|it| it.len() <= MOST_KEPT);
     }
 
     /// Appends the wall clock in UTC, if it is known.

@@ -9,7 +9,7 @@ use protolog_core::ParamKind;
 
 use crate::dictionary::Message;
 use crate::dictionary::message_plan;
-use crate::formatting::line::{Line, LineRoom};
+use crate::formatting::line::{Line, LineRoom, ROOM};
 use crate::formatting::printable::{is_plain_json, printable_json};
 use crate::formatting::snippet::Snippet;
 use crate::log::Log;
@@ -68,7 +68,7 @@ impl FastLines {
         let (id, mut values) = entry.fast_values(&mut self.hints)?;
         let known = self
             .messages
-            .get(log.dictionary(), id, |message| Some(MessageLine::new(log, id, message)))?;
+            .get(log.dictionary(), id, |message| MessageLine::new(log, id, message))?;
         let mut line = self.room.begin();
         push_stamp(&mut self.stamp, entry.time(), &mut line);
         if entry.time_is_guess() {
@@ -77,7 +77,7 @@ impl FastLines {
         if let Some(wall) = self.walls.convert(log, entry.time()) {
             push_wall_time(&mut self.second, wall, &mut line);
         }
-        members_of_thread(&mut self.threads, log, entry.thread_index()).push(&mut line);
+        members_of_thread(&mut self.threads, log, entry.thread_index())?.push(&mut line);
         if let Some(request) = entry.request() {
             self.text.clear();
             push_member(&mut self.text, "request", request);
@@ -101,17 +101,21 @@ impl FastLines {
 }
 
 impl MessageLine {
-    fn new(log: &Log, id: u64, message: &Message) -> Self {
+    /// None where no line has room for it: it is not to be kept for each message.
+    fn new(log: &Log, id: u64, message: &Message) -> Option<Self> {
         let mut common = common_members(log, id, (message, message.template()));
         common.extend_from_slice(b",\"args\":[");
         let location = location_member(message);
         let after = format!("\"{}}}\n", String::from_utf8_lossy(&location));
+        if common.len() + after.len() > ROOM {
+            return None;
+        }
         let args = message.plan().conversions().count();
         let names = FieldNames::of(message, args, "]");
         let end_of_values = if names.are_none() { "]" } else { "}" };
         let before = format!("{end_of_values},\"message\":\"");
         let plan = LinePlan::new(message, (before, &after), escaped);
-        Self { common: Snippet::new(String::from_utf8_lossy(&common)), names, plan }
+        Some(Self { common: Snippet::new(String::from_utf8_lossy(&common)), names, plan })
     }
 }
 
@@ -166,25 +170,29 @@ fn push_wall_time(second: &mut Option<(i64, Snippet)>, wall: i64, line: &mut Lin
     line.push_few(*b"Z\"", 2);
 }
 
-/// The members of a thread, as they are known from an earlier line.
+/// The members of a thread, as they are known from an earlier line; none where no line has room
+/// for them.
 #[inline]
 fn members_of_thread<'t>(
     known: &'t mut Vec<Option<Snippet>>,
     log: &Log,
     index: u32,
-) -> &'t Snippet {
+) -> Option<&'t Snippet> {
     let place = index as usize;
     if !matches!(known.get(place), Some(Some(_))) {
         learn_thread(known, log, index);
     }
-    known[place].as_ref().expect("it was learned")
+    known[place].as_ref()
 }
 
 #[cold]
 fn learn_thread(known: &mut Vec<Option<Snippet>>, log: &Log, index: u32) {
     let place = index as usize;
     known.resize(known.len().max(place + 1), None);
-    known[place] = Some(Snippet::new(String::from_utf8_lossy(&thread_members(log, index))));
+    let members = thread_members(log, index);
+    if members.len() <= ROOM {
+        known[place] = Some(Snippet::new(String::from_utf8_lossy(&members)));
+    }
 }
 
 /// Appends the values, if they are just those that the template takes, and notes where they stand.

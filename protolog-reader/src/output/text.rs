@@ -23,7 +23,7 @@ use protolog_core::Level;
 
 use crate::dictionary::message_plan::Part;
 use crate::dictionary::{Dictionary, Message};
-use crate::formatting::line::LineRoom;
+use crate::formatting::line::{LineRoom, ROOM};
 use crate::formatting::printable::{is_plain, printable, push_printable};
 use crate::formatting::snippet::Snippet;
 use crate::log::Log;
@@ -357,13 +357,17 @@ fn link_tag(head: &mut String, start: usize, address: &str) {
 }
 
 /// The plan of a message's lines from the level on; none if there are characters that do not stand
-/// for themselves.
+/// for themselves, or no line has room for the tag.
 fn line_plan(dictionary: &Dictionary, message: &Message) -> Option<LinePlan> {
     let is_plain = |part: &Part| match part {
         Part::Text(text) => is_plain(text.as_bytes()),
         Part::Conversion(..) => true,
     };
     let tag = level_and_tag_of(dictionary, message.level, Some(message.group));
+    if tag.len() > ROOM {
+        // One name may belong to any number of messages.
+        return None;
+    }
     let plan = || LinePlan::new(message, (tag, "\n"), str::to_owned);
     message.plan().parts().iter().all(is_plain).then(plan)
 }
