@@ -40,7 +40,7 @@ use protolog_core::control::rate::Rate;
 use protolog_core::{Conversion, Template, Verb, render_one};
 use protolog_reader::{
     Arg, Entry, Item, Log, Loss, LossCause, LossReason, Message, Rendering, SpanSlice, Thread,
-    Values,
+    Values, shortened,
 };
 use serde_json::{Value, json};
 use spans::SpanColumn;
@@ -60,6 +60,10 @@ const GREATEST: i64 = 1 << 50;
 
 /// The most items of a page: they take about a gigabyte in a browser.
 const MOST_ITEMS: u64 = 16_000_000;
+
+/// The most bytes of a name of a thread or a process, and of a loss in words, which may have the
+/// name of a group: a trace has a long one once, and any number of what is named so.
+const MAX_NAME: usize = 2048;
 
 /// The most bytes of a page, whose parts have sizes and offsets of 32 bits.
 const MOST_BYTES: u64 = u32::MAX as u64;
@@ -153,6 +157,8 @@ struct Columns<'a> {
     last_thread: Option<(&'a Thread, u64)>,
     thread_list: Vec<Value>,
     losses: Vec<String>,
+    /// The bytes of names in `thread_list` and of texts in `losses`.
+    described: u64,
     /// The indices of those that are of limits.
     limited: Vec<usize>,
     /// The same of messages that repeat others.
@@ -217,6 +223,7 @@ impl<'a> Columns<'a> {
             last_thread: None,
             thread_list: Vec::new(),
             losses: Vec::new(),
+            described: 0,
             limited: Vec::new(),
             repeats: Vec::new(),
             lost: 0,
@@ -251,7 +258,9 @@ impl<'a> Columns<'a> {
         self.rates.push(self.items, None);
         self.begin(loss.time, self.log.thread_of(loss));
         varint(&mut self.heads, (self.losses.len() as u64) << 1 | 1);
-        self.losses.push(self.log.describe(loss));
+        let text = shortened(&self.log.describe(loss), MAX_NAME).into_owned();
+        self.described += text.len() as u64;
+        self.losses.push(text);
         if loss.reason == LossReason::Reported(LossCause::Limited) {
             self.limited.push(self.losses.len() - 1);
         }
@@ -296,9 +305,12 @@ impl<'a> Columns<'a> {
         let (log, next) = (self.log, self.thread_list.len());
         let index = *self.thread_index.entry(thread).or_insert(next);
         if index == next {
-            let process = log.process_name(thread);
+            let names = [thread.name.as_deref(), log.process_name(thread)];
+            let [name, process] = names.map(|name| name.map(|name| shortened(name, MAX_NAME)));
+            let shown = [&name, &process].into_iter().flatten();
+            self.described += shown.map(|name| name.len()).sum::<usize>() as u64;
             self.thread_list.push(json!({
-                "pid": thread.pid, "tid": thread.tid, "name": thread.name, "process": process,
+                "pid": thread.pid, "tid": thread.tid, "name": name, "process": process,
             }));
         }
         self.last_thread = Some((thread, index as u64));
@@ -397,7 +409,7 @@ impl<'a> Columns<'a> {
         let (requests, rates) = (self.requests.bytes(), self.rates.bytes());
         let parts = [times, heads, threads, spans.bytes(), requests, rates];
         let size: u64 = parts.into_iter().map(|part| part.len() as u64).sum();
-        if size + self.args.size() > most { Err(TooMuch::Bytes) } else { Ok(()) }
+        if size + self.described + self.args.size() > most { Err(TooMuch::Bytes) } else { Ok(()) }
     }
 
     fn finish(self, traces: &[String], problems: &[&str], live: Live) -> Vec<u8> {
