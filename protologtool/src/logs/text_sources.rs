@@ -148,6 +148,9 @@ fn read_dictionary(path: &Path, system: &dyn System) -> Result<Dictionary, Failu
     Ok(collected.dictionary)
 }
 
+/// The most messages of two dictionaries that are named.
+const MOST_CLASHES: usize = 10;
+
 /// Warns of messages that two dictionaries know by the same id. Ids of groups are valid in their
 /// own dictionary alone.
 fn report_contradictions(dictionaries: &[Dictionary], system: &dyn System) {
@@ -158,12 +161,17 @@ fn report_contradictions(dictionaries: &[Dictionary], system: &dyn System) {
     for dictionary in dictionaries {
         collector.add(dictionary.clone());
     }
-    for problem in collector.finish_anyway().problems {
-        if matches!(problem, Problem::MessageClash { .. }) {
-            let line = printable(&problem.to_string());
-            system.print_error(&format!(
-                "warning: {line}, of which the first is taken\nhelp: leave out the dictionary of another program\n"
-            ));
-        }
+    let problems = collector.finish_anyway().problems;
+    let mut clashes = problems.iter().filter(|it| matches!(it, Problem::MessageClash { .. }));
+    for problem in clashes.by_ref().take(MOST_CLASHES) {
+        let line = printable(&problem.to_string());
+        system.print_error(&format!("warning: {line}, of which the first is taken\n"));
+    }
+    match clashes.count() {
+        0 => {}
+        more => system.print_error(&format!("warning: {more} more ids for two messages\n")),
+    }
+    if problems.iter().any(|it| matches!(it, Problem::MessageClash { .. })) {
+        system.print_error("help: leave out the dictionary of another program\n");
     }
 }
