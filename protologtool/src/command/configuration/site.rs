@@ -260,7 +260,9 @@ impl Whom {
     ) -> Result<(), Failure> {
         let selectors = match self {
             Self::All(selector) => {
-                let sites: Vec<_> = answers.iter().flat_map(|(_, (sites, ..))| sites).collect();
+                // The file is this user's, and what others' programs say of their calls is theirs.
+                let own = answers.iter().filter(|(process, _)| !process.is_other_users);
+                let sites: Vec<_> = own.flat_map(|(_, (sites, ..))| sites).collect();
                 let rules = remembered(selector, setting, &sites);
                 let is_declared = may_be_declared(&sites);
                 return state::remember_rules(&rules, &choice.name, is_declared, system);
