@@ -128,6 +128,8 @@ public final class Losses {
                 long[] slot = Arrays.copyOfRange(slots, at, at + SLOT);
                 removeSlot(at);
                 add(slot[0], LossCause.REPEATED.place, slot[1], slot[2], slot[3], 0);
+                // The group's own slot may be new, and have moved those before this.
+                at = SLOT * used;
             }
         }
     }

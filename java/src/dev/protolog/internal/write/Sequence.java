@@ -48,7 +48,11 @@ public final class Sequence {
         }
         heldBack.addAt(group, cause, time, 0);
         if (isReported) {
-            unreported.addAt(group, cause, time, message);
+            try {
+                unreported.addAt(group, cause, time, message);
+            } catch (StackOverflowError e) {
+                // It is counted: the end reports it, with those of its group.
+            }
         }
         return true;
     }
