@@ -44,6 +44,8 @@ const SHORT_THREADS: [(&str, &str, &str); 3] =
 struct CallFigures {
     /// Median time of a call, nanoseconds.
     time: f64,
+    /// The time that it stays below in 99 of 100 batches of calls, nanoseconds.
+    p99: f64,
     /// Bytes that the calling thread allocates for a call.
     allocated: f64,
     /// CPU time of all threads for a call, nanoseconds.
@@ -77,6 +79,8 @@ pub(super) fn run(report: &mut Report) -> Result<()> {
     };
     let times = format!("Time of a call, ns, median; the best of {forks} processes");
     figures(&times, report, |it| format!("{:.1}", it.time));
+    let times = "Time of a call, ns, that 99 of 100 batches stay below";
+    figures(times, report, |it| format!("{:.1}", it.p99));
     figures("Bytes allocated by a call", report, |it| format!("{:.0}", it.allocated));
     figures("CPU of all threads for a call, ns", report, |it| format!("{:.0}", it.cpu));
     figures("Bytes in the file for a message", report, |it| format!("{:.0}", it.written));
@@ -191,7 +195,9 @@ impl JavaPrograms {
         let figures: Vec<f64> =
             text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
         match figures[..] {
-            [time, allocated, cpu, written] => Ok(CallFigures { time, allocated, cpu, written }),
+            [time, p99, allocated, cpu, written] => {
+                Ok(CallFigures { time, p99, allocated, cpu, written })
+            }
             _ => Err(format!("`bench.Main {peer} {call}` printed `{}`", text.trim())),
         }
     }
@@ -270,6 +276,7 @@ fn lines(text: &str) -> u64 {
 fn best(one: CallFigures, other: CallFigures) -> CallFigures {
     CallFigures {
         time: one.time.min(other.time),
+        p99: one.p99.min(other.p99),
         allocated: one.allocated.min(other.allocated),
         cpu: one.cpu.min(other.cpu),
         written: one.written.min(other.written),
