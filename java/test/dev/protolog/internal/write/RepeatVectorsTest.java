@@ -23,6 +23,7 @@ public final class RepeatVectorsTest {
         }
         tracesOfExceptions();
         forgotten();
+        messagesOfAnotherThread();
     }
 
     private static String become(String messages) {
@@ -90,5 +91,24 @@ public final class RepeatVectorsTest {
         seen.add(repeats.see(call(1), 2, 2, 1));
         seen.add(repeats.see(call(1), 2, 2, 1));
         check("runs end", seen, List.of(false, false, false, true, true, false, true));
+    }
+
+    /**
+     * What an ended thread repeated is of its group alone where another one goes on, however many
+     * messages it were, and whether their ids are below the group's own place or above it.
+     */
+    private static void messagesOfAnotherThread() {
+        for (int count = 1; count <= 16; count++) {
+            for (long first : new long[] {1, Long.MIN_VALUE, -1 - count}) {
+                Losses losses = new Losses();
+                for (int i = 0; i < count; i++) {
+                    losses.addAt(7, LossCause.REPEATED, 5 + i, first + i);
+                }
+                losses.forgetMessages();
+                check(count + " forgotten", losses.repeats().size(), 0);
+                Losses.Count all = losses.all().get(0);
+                check(count + " of the group", List.of(losses.all().size(), all.count()), List.of(1, (long) count));
+            }
+        }
     }
 }
