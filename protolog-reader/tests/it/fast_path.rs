@@ -60,6 +60,28 @@ fn lines_around_the_size_of_the_array() {
     assert_eq!(check(&log), 3 * lengths.len());
 }
 
+/// Names that no line of the fast path has room for, and those that it just has, of groups, tags,
+/// templates, places and threads: they are in several lines each.
+#[test]
+fn long_names_are_in_each_line() {
+    for length in [16_000, 16_370, 16_384, 16_385, 40_000] {
+        for part in ["<group>", "<tag>", "<template>", "<place>", "<thread>"] {
+            let description = "@1 snapshot(real=1795199222000000000, boot=0)\n\
+                 @1 group(1, \"<group>\", \"<tag>\") message(1, DEBUG, 1, \"<template> %d\", \"<place>\")\n\
+                 @2 cleared info(7, 70, \"<thread>\")\n\
+                 @2 ts=1 log(1, 5)\n@2 ts=2 log(1, 6)\n";
+            let name = "n".repeat(length);
+            let log = Trace::from_bytes(trace(&description.replace(part, &name))).read().unwrap();
+            check(&log);
+            let (mut writer, mut lines) = (JsonWriter::new(&log), Vec::new());
+            log.items().for_each(|item| writer.write(&item, &mut lines));
+            let lines = String::from_utf8(lines).unwrap();
+            let named = lines.lines().filter(|line| line.contains(&name)).count();
+            assert_eq!(named, 2, "{part} of {length} bytes");
+        }
+    }
+}
+
 const FLOATS: &[&str] = &["%f", "%.2f", "%.0f", "%9.3f", "%.12f", "%e", "%g"];
 
 /// A conversion, and a value that is mostly of its kind.
